@@ -9,8 +9,8 @@ export interface Delivered {
   /** Whether a webhook that says that the order is reversed was handled. */
   readonly wasTakenBack: boolean;
   /**
-   * Whether only older entries of the log can show a delivery: the order was paid before the first of these entries,
-   * and a handler runs once for each delivery, not once for each order.
+   * Whether only older entries of the log can show whether the goods went out, and were taken back: the order is
+   * reversed, and was paid before the first of these entries.
    */
   readonly isOlder: boolean;
 }
@@ -41,13 +41,16 @@ async function findByEffects(
   history: ReadonlyMap<string, OrderHistory>,
   settings: ReconcileSettings,
 ): Promise<ReadonlyMap<string, Delivered>> {
-  const { ledger, receiver } = settings;
+  const { ledger, receiver, reversedStatuses } = settings;
   const known = await Promise.all(
     orders.map(async (order) => {
       const found = history.get(order.id);
+      const isReversed = reversedStatuses.some((one) => one === order.status);
       // The log may have other events of the order, but no paid one.
-      const deliveries = found?.status ? found.deliveries : await unloggedEffects(order, settings);
-      return { id: order.id, history: found, deliveries };
+      const deliveries = found?.status
+        ? found.deliveries
+        : await unloggedEffects(order, isReversed, settings);
+      return { id: order.id, isReversed, history: found, deliveries };
     }),
   );
   const effects = known.flatMap(({ deliveries }) => [...deliveries.values()].flat());
@@ -58,13 +61,14 @@ async function findByEffects(
   );
   const entered = new Set(ledger && keys.length > 0 ? await ledger.entered(keys) : []);
   return new Map(
-    known.map(({ id, history: found, deliveries }) => {
+    known.map(({ id, isReversed, history: found, deliveries }) => {
       const times = ledger
         ? Math.max(0, ...countByHandler(deliveries, entered).values())
         : timesDone(found, deliveries, done);
       const { wasReversed = false, reversals: open } = found ?? {};
       const wasTakenBack = wasReversed || [...(open ?? [])].some((key) => done.has(key));
-      const isOlder = !found?.status && !ledger && times === 0 && hasPlain(deliveries);
+      const mayBeDelivered = times > 0 || receiver.isFront || hasPlain(deliveries);
+      const isOlder = isReversed && !found?.status && !wasTakenBack && mayBeDelivered;
       return [id, { times, wasTakenBack, isOlder }];
     }),
   );
@@ -78,11 +82,14 @@ type Deliveries = OrderHistory['deliveries'];
  */
 async function unloggedEffects(
   order: Order,
-  { receiver, urls, reversedStatuses }: ReconcileSettings,
+  isReversed: boolean,
+  { receiver, urls }: ReconcileSettings,
 ): Promise<Deliveries> {
-  const isReversed = reversedStatuses.some((one) => one === order.status);
-  if (!isReversed && !receiver.isPaid(order)) return new Map();
-  return effectsOf(() => receiver.readOrder(receiver.asPaid(order), urls[0] ?? ''), receiver);
+  const isPaid = receiver.isPaid(order);
+  if (!isPaid && !isReversed) return new Map();
+  // A handler may tell several paid states apart, so a paid order keeps its own.
+  const asPaid = isPaid ? order : receiver.asPaid(order);
+  return effectsOf(() => receiver.readOrder(asPaid, urls[0] ?? ''), receiver);
 }
 
 /** Whether a handler has its effect under the key of the delivery. */

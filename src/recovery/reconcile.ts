@@ -68,7 +68,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
       const { id, created_at } = order;
       const found = delivered.get(id) ?? NOTHING;
       const { times } = found;
-      if (found.isOlder && !isWhole && !receiver.isPaid(order)) return true;
+      if (found.isOlder && !isWhole) return true;
       const { status, missed } = history.get(id) ?? {};
       const because: Finding['because'] = unfinished.get(id) ?? status ?? 'unlogged';
       const kinds = judge(order, found, settings);

@@ -1,6 +1,7 @@
-import { createReceiver } from 'storefront-webhooks';
+import { createReceiver, type Receiver, type SealedDelivery } from 'storefront-webhooks';
 import {
   type DeliveredFunction,
+  type ReadableLedger,
   type ReconcileOptions,
   reconcile,
 } from 'storefront-webhooks/recovery';
@@ -40,6 +41,19 @@ async function answered(shop: Pick<Shop, 'receiver'>, one: Entry): Promise<Entry
   });
   return { ...one, response_code: status, response: body, response_headers: { ...headers } };
 }
+
+/** A shop that has delivered long ago. */
+interface LateShop extends Pick<Shop, 'receiver'> {
+  readonly ledger?: ReadableLedger;
+  /** Runs the jobs of its queue. */
+  readonly work?: () => Promise<void>;
+}
+
+function lateShop(register: (receiver: Receiver) => Receiver): LateShop {
+  return { receiver: register(createReceiver({ secret: SECRET, store: durableStore() })) };
+}
+
+const ONCE = { name: 'deliver', oncePer: ({ id }: { id: string }) => id };
 
 const having =
   (...delivered: string[]): DeliveredFunction =>
@@ -132,21 +146,77 @@ describe('reconcile', () => {
     ]);
   });
 
-  test.each([
-    ['once per order', { name: 'deliver', oncePer: ({ id }: { id: string }) => id }],
-    ['for each delivery', {}],
-  ])('finds an order that was charged back long after it was delivered %s', async (_, options) => {
-    const receiver = createReceiver({ secret: SECRET, store: durableStore() });
-    receiver.on('order:paid', () => {}, options);
-    const payload = paid(1, { updated_at: ago(9 * DAY) });
-    const delivered = await answered({ receiver }, entry(1, { payload, created_at: ago(9 * DAY) }));
-    const [charged, never] = [paid(1, { status: 51 }), paid(2, { status: 51 })];
-    const provided = { logs: [delivered], orders: [charged, never] };
-    const { findings, earlierOrders } = await reconcileWith(provided, { receiver });
+  test.each<[string, () => LateShop]>([
+    ['once per order', () => lateShop((receiver) => receiver.on('order:paid', () => {}, ONCE))],
+    ['for each delivery', () => lateShop((receiver) => receiver.on('order:paid', () => {}))],
+    [
+      'for each delivery, with a ledger',
+      () => {
+        const entered: string[] = [];
+        const ledger = { entered: async () => entered };
+        const shop = lateShop((receiver) =>
+          receiver.on('order:paid', ({ key }) => void entered.push(key)),
+        );
+        return { ...shop, ledger };
+      },
+    ],
+    [
+      'by the worker of a queue',
+      () => {
+        const store = durableStore();
+        const jobs: SealedDelivery[] = [];
+        const enqueue = async (job: SealedDelivery) => ({ id: `${jobs.push(job)}` });
+        const options = { secret: SECRET, store, queue: { durable: true, enqueue } } as const;
+        const worker = createReceiver(options).on('order:paid', () => {});
+        const work = async () => {
+          for (const job of jobs) await worker.dispatch(job);
+        };
+        return { receiver: createReceiver(options), work };
+      },
+    ],
+  ])('finds an order that was charged back long after it was delivered %s', async (_, open) => {
+    const { work, ledger, ...shop } = open();
+    const at = { created_at: ago(9 * DAY), updated_at: ago(9 * DAY) };
+    const delivered = await answered(shop, entry(1, { ...at, payload: paid(1, at) }));
+    await work?.();
+    const charged = { status: 51, created_at: ago(9 * DAY) };
+    const provided = { logs: [delivered], orders: [paid(1, charged), paid(2, charged)] };
+    const { findings, earlierOrders } = await reconcileWith(provided, shop, ledger && { ledger });
     expect(findings.map(({ orderId, kind }) => [orderId, kind])).toEqual([
       ['ord_1', 'not_taken_back'],
     ]);
     expect(earlierOrders).toBe(0);
+  });
+
+  test('accepts an order that was taken back before `since`, and has changed again', async () => {
+    const { receiver } = lateShop((one) =>
+      one
+        .onPaid(() => {})
+        .on('order:updated', () => {}, {
+          ...{ name: 'refund', oncePer: ({ id }) => id },
+          when: ({ status }) => status === 51 || status === 56,
+        }),
+    );
+    const at = { created_at: ago(9 * DAY), updated_at: ago(9 * DAY) };
+    const refundedAt = { created_at: ago(8 * DAY), updated_at: ago(8 * DAY) };
+    const refund = paid(1, { ...at, status: 56, updated_at: ago(8 * DAY) });
+    const delivered = await answered({ receiver }, entry(1, { ...at, payload: paid(1, at) }));
+    const takenBack = await answered(
+      { receiver },
+      entry(2, { ...refundedAt, event: 'order:updated', payload: refund }),
+    );
+    const provided = { logs: [takenBack, delivered], orders: [{ ...refund, updated_at: ago(DAY) }] };
+    expect(await reconcileWith(provided, { receiver })).toMatchObject({ findings: [], delivered: 1 });
+  });
+
+  test('reads a paid order that the log does not mention in its own paid state', async () => {
+    const options = { secret: SECRET, store: durableStore(), paidStatuses: [100, 10] };
+    const receiver = createReceiver(options).on('order:paid', () => {}, {
+      ...{ name: 'deliver', oncePer: ({ id, status }) => `${id} ${status}` },
+    });
+    await receiver.markDone('deliver', 'ord_1 10');
+    const provided = { logs: [], orders: [paid(1, { status: 10 })] };
+    expect(await reconcileWith(provided, { receiver })).toMatchObject({ findings: [], delivered: 1 });
   });
 
   test('uses the log without `delivered`', async () => {
