@@ -6,8 +6,13 @@ import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } fro
 import { timeOr } from './log-entry.js';
 import { type Gathered, readHistories } from './order-history.js';
 import { asUnlogged, orderPages } from './orders.js';
-import { type ReconcileOptions, readReconcileOptions } from './reconcile-options.js';
+import {
+  type ReconcileOptions,
+  type ReconcileSettings,
+  readReconcileOptions,
+} from './reconcile-options.js';
 import { Pace } from './request-rate.js';
+import { DAY_MS } from './source.js';
 
 /** The result of `reconcile`. */
 export interface Reconciliation {
@@ -104,9 +109,8 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
     },
   );
   if (before.length > 0) {
-    // Read the whole log to see whether the provider had sent orders to this address by then. If it never
-    // has, the orders are findings.
-    const whole = await readHistories({ ...settings, since: 0 }, pace);
+    const whole = await readHistories({ ...settings, since: wholeSince(before, settings) }, pace);
+    // If the provider has never sent orders to this address, the orders are findings.
     const firstPaidAt = whole.firstPaidAt === Number.POSITIVE_INFINITY ? 0 : whole.firstPaidAt;
     counts.earlierOrders = (await judgeAll(before, { ...whole, firstPaidAt }, true)).length;
   }
@@ -114,4 +118,15 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const findings = await withRemedies(judged, settings, pace, { found, firstPaidAt });
   const endpoints = { withoutEndpoint: found.without, otherEndpoints: found.others };
   return { findings, ...counts, endpoint: found.state, ...endpoints, requests: pace.requests };
+}
+
+/**
+ * Returns from when on to read the log for these orders. For a paid order, read all of it, to see whether the provider
+ * had sent orders to this address by then. The webhooks of a reversed order are not older than the order.
+ */
+function wholeSince(orders: readonly Order[], { receiver, since }: ReconcileSettings): number {
+  const times = orders.map((order) =>
+    receiver.isPaid(order) ? 0 : timeOr(order.created_at, DAY_MS) - DAY_MS,
+  );
+  return times.reduce((first, time) => Math.min(first, time), since);
 }

@@ -188,6 +188,27 @@ describe('reconcile', () => {
     expect(earlierOrders).toBe(0);
   });
 
+  test.each([
+    ['on from the time of the order', ago(20 * DAY), 2],
+    ['as a whole for an order without a time', undefined, 13],
+  ])('reads the log for a late refund %s', async (_, created_at, pages) => {
+    const { receiver } = lateShop((one) => one.on('order:paid', () => {}));
+    const at = { created_at: ago(20 * DAY), updated_at: ago(20 * DAY) };
+    const delivered = await answered({ receiver }, entry(1, { ...at, payload: paid(1, at) }));
+    const others = Array.from({ length: 600 }, (_, day) => {
+      const changes = { created_at: ago((22 + day) * DAY), updated_at: ago((22 + day) * DAY) };
+      return entry(2 + day, { ...changes, event: 'query:created', payload: { id: `qry_${day}` } });
+    });
+    const orders = [paid(1, { status: 56, created_at })];
+    const client = provider({ logs: [delivered, ...others], orders });
+    const { findings } = await reconcileWith({ logs: [] }, { receiver }, { client });
+    expect(findings).toMatchObject([{ orderId: 'ord_1', kind: 'not_taken_back' }]);
+    // Each reading is repeated to see whether the log has changed meanwhile, and asks for a page in advance. The first
+    // one is of the last week.
+    const asked = client.asked.filter((path) => path === 'GET /webhooks/logs');
+    expect(asked).toHaveLength(2 * 2 + 2 * pages);
+  });
+
   test('accepts an order that was taken back before `since`, and has changed again', async () => {
     const { receiver } = lateShop((one) =>
       one
@@ -205,8 +226,14 @@ describe('reconcile', () => {
       { receiver },
       entry(2, { ...refundedAt, event: 'order:updated', payload: refund }),
     );
-    const provided = { logs: [takenBack, delivered], orders: [{ ...refund, updated_at: ago(DAY) }] };
-    expect(await reconcileWith(provided, { receiver })).toMatchObject({ findings: [], delivered: 1 });
+    const provided = {
+      logs: [takenBack, delivered],
+      orders: [{ ...refund, updated_at: ago(DAY) }],
+    };
+    expect(await reconcileWith(provided, { receiver })).toMatchObject({
+      findings: [],
+      delivered: 1,
+    });
   });
 
   test('reads a paid order that the log does not mention in its own paid state', async () => {
@@ -216,7 +243,10 @@ describe('reconcile', () => {
     });
     await receiver.markDone('deliver', 'ord_1 10');
     const provided = { logs: [], orders: [paid(1, { status: 10 })] };
-    expect(await reconcileWith(provided, { receiver })).toMatchObject({ findings: [], delivered: 1 });
+    expect(await reconcileWith(provided, { receiver })).toMatchObject({
+      findings: [],
+      delivered: 1,
+    });
   });
 
   test('uses the log without `delivered`', async () => {
