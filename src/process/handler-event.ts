@@ -90,11 +90,11 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
 
   /**
    * Returns the steps that are still running, or have failed without the handler noticing, after the handler has ended.
-   * If none is left, no step that begins later is part of the handler.
+   * If none is left and the handler has not failed, no step that begins later is part of it.
    */
-  unawaited(): readonly Promise<unknown>[] {
+  unawaited(hasFailed?: boolean): readonly Promise<unknown>[] {
     const left = this.#steps?.unawaited() ?? [];
-    this.#isOver = left.length === 0;
+    this.#isOver = !hasFailed && left.length === 0;
     return left;
   }
 
@@ -118,7 +118,7 @@ interface Steps {
 /**
  * Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result.
  *
- * @param isOver - Whether the handler has ended, and its steps: then a failure has to be an unhandled rejection.
+ * @param isOver - Whether the handler has succeeded, and its steps: then a failure has to be an unhandled rejection.
  */
 export function createSteps(handler: string, lease: HandlerLease, isOver: () => boolean): Steps {
   const begun = new Map<string, Promise<Json>>();
@@ -140,19 +140,19 @@ export function createSteps(handler: string, lease: HandlerLease, isOver: () => 
   async function take<Result>(step: string, run: () => unknown): Promise<Result> {
     const name = stepName(handler, step);
     if (Object.hasOwn(lease.steps, name)) return unpack(lease.steps[name]);
-    const earlier = begun.get(name);
-    if (earlier) return unpack(await earlier);
-    const first = perform(name, run);
-    begun.set(name, first);
-    try {
-      return unpack(await first);
-    } catch (error) {
-      begun.delete(name);
-      throw error;
+    let output = begun.get(name);
+    if (!output) {
+      output = perform(name, run);
+      begun.set(name, output);
+      output.catch(() => begun.delete(name));
     }
+    return unpack(await output);
   }
 
   async function perform(name: string, run: () => unknown): Promise<Json> {
+    // The delivery may be done, and its lease with it. No retry runs this handler, so none needs the record.
+    if (isOver() && !lease.signal.aborted) return pack(await run());
+    // A step of a handler that has failed may go on beside the retry: the refused record stops the next one.
     lease.check();
     const output = pack(await run());
     await lease.completeStep(name, output);

@@ -239,7 +239,7 @@ export class Lease {
     if (reason === 'lost') {
       return new WebhookError(
         'lease_lost',
-        'The lease has expired, or another process has taken this delivery over.',
+        'The lease has expired, or another process has taken over.',
       );
     }
     return new WebhookError(

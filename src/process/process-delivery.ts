@@ -293,7 +293,7 @@ export function refuseOtherScope(own: string | undefined, scope: string): void {
   if (own === undefined || own === scope) return;
   throw new UsageError(
     'scope_invalid',
-    'This delivery is of another scope than the receiver. Give each receiver its own queue, list with { scope }, ' +
-      'and redrive or mark with the receiver of that scope.',
+    'This delivery is of another scope than the receiver. Give each receiver its own queue, and use the receiver of ' +
+      'that scope.',
   );
 }

@@ -88,10 +88,7 @@ export class Router {
       throw new UsageError('handler_invalid', message);
     }
     if (formerly !== undefined && name === undefined) {
-      throw new UsageError(
-        'handler_invalid',
-        'The option formerly needs a name as well, the new one.',
-      );
+      throw new UsageError('handler_invalid', 'formerly needs a name as well, the new one.');
     }
     if (when !== undefined && typeof when !== 'function') {
       throw new UsageError(
@@ -119,7 +116,7 @@ export class Router {
         'handler_invalid',
         'oncePer needs a name, under which the store remembers forever what is done: .on(…, handler, ' +
           "{ name: 'deliver', oncePer: … }). If it ran without a name before, add " +
-          `formerly: '${pattern}', or it repeats all that it has done.`,
+          `formerly: '${pattern}', or it repeats everything.`,
       );
     }
     if (transaction !== undefined)

@@ -101,7 +101,7 @@ async function runHandler(
   } catch (error) {
     const failed = fail(error, route, run);
     // Other steps are recorded first: the failure then releases the delivery for its retry.
-    await Promise.allSettled(event.unawaited());
+    await Promise.allSettled(event.unawaited(true));
     return failed;
   }
 }
@@ -137,7 +137,7 @@ async function recordNewest(
     return { state: 'kept', ran };
   } catch (cause) {
     if (lease.hasEnded()) return BUSY;
-    const message = 'The store could not save the newest updated_at of this handler.';
+    const message = 'The store could not record the newest updated_at.';
     run.onError(new WebhookError('store_unavailable', message, { cause }), name);
     return UNAVAILABLE;
   }

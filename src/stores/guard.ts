@@ -64,7 +64,7 @@ function checkClaim(claim: Claim): Claim {
   }
   throw new WebhookError(
     'store_invalid',
-    'The store returned a claim that does not fit the contract of IdempotencyStore.',
+    'The store returned a claim that does not fit IdempotencyStore.',
   );
 }
 

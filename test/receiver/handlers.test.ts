@@ -1,9 +1,11 @@
 import { createReceiver, type WebhookEvent } from 'storefront-webhooks';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
 
 const hooks = { onError() {} };
+
+afterEach(() => void vi.useRealTimers());
 
 describe('a handler', () => {
   test('gets the delivery', async () => {
@@ -271,6 +273,53 @@ describe('once', () => {
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     begin();
     await vi.waitFor(() => expect(failed).toHaveBeenCalled());
+  });
+
+  test.each([
+    ['at once', 0],
+    ['after a lease would have expired', 60_000],
+  ])('runs a step that begins after its handler: %s', async (_, ms) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const mail = vi.fn(() => 'sent');
+    let begin = async (): Promise<unknown> => undefined;
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', ({ once }) => {
+      begin = async () => [await once('mail', mail), await once('mail', mail)];
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    vi.advanceTimersByTime(ms);
+    expect(await begin()).toEqual(['sent', 'sent']);
+    expect(mail).toHaveBeenCalledOnce();
+  });
+
+  test('begins no step after one that a failed handler has left behind, because a retry may run', async () => {
+    const mail = vi.fn();
+    let goOn = async (): Promise<unknown> => undefined;
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', ({ once }) => {
+      goOn = async () => {
+        await once('book', () => {});
+        await once('mail', mail);
+      };
+      throw new Error('no');
+    });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    await expect(goOn()).rejects.toMatchObject({ code: 'lease_lost' });
+    expect(mail).not.toHaveBeenCalled();
+  });
+
+  test('begins no step after a handler that ended after the timeout', async () => {
+    const late = vi.fn();
+    let begin = async () => {};
+    const receiver = createReceiver({ secret: SECRET, timeout: 5, hooks }).on(
+      'order:paid',
+      async ({ once, signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        begin = () => once('late', late);
+      },
+    );
+    const { recorded } = await deliver(receiver, paidOrder());
+    await recorded;
+    await expect(begin()).rejects.toMatchObject({ code: 'handler_timeout' });
+    expect(late).not.toHaveBeenCalled();
   });
 
   test.each<[string, (step: Promise<unknown>) => Promise<unknown>]>([
