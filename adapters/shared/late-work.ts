@@ -42,14 +42,16 @@ export class StoppingHost {
     this.#earlier = recorded;
     if (!recorded) return received;
     const leftMs = context?.getRemainingTimeInMillis?.();
-    const unknownMs = this.#isStuck ? EARLIER_MS : UNKNOWN_MS;
+    // If a delivery is done and its own record is missing, `retryUnrecorded` is true or false.
+    const isOthers = retryUnrecorded === undefined;
+    const unknownMs = this.#isStuck && isOthers ? EARLIER_MS : UNKNOWN_MS;
     if (await isOver(recorded, leftMs === undefined ? unknownMs : leftMs - RESPONSE_MS))
       return received;
     if (leftMs === undefined) this.#stickAt(recorded);
     return retryUnrecorded ? toResponse({ outcome: 'unavailable', ran: [] }) : received;
   }
 
-  /** Lets further responses wait less until this work has ended: each of them would wait for it. */
+  /** Lets further responses wait less for the work of others until this has ended: each of them would wait for it. */
   #stickAt(work: Promise<unknown>): void {
     this.#isStuck = true;
     const end = () => {

@@ -43,6 +43,14 @@ function awayFor(calls: number, store = memoryStore()): IdempotencyStore {
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
 
+/** Advances the fake timers in steps, because the work between two timers takes real time. */
+async function advanceUntil(isReached: () => boolean, longestMs: number): Promise<void> {
+  for (let ms = 0; ms < longestMs && !isReached(); ms += 250) {
+    await vi.advanceTimersByTimeAsync(250);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 /** Each kind of work that no response waits for: makes a receiver with it, and `onDone` is called at its end. */
 const KINDS: readonly (readonly [string, (onDone: () => void) => Receiver])[] = [
   [
@@ -333,24 +341,51 @@ describe('a platform that may stop with each response', () => {
 
   test('answers others within a short time while a handler never ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
-    const stuck = vi.fn(() => new Promise<void>(() => {}));
-    const options = { secret: SECRET, store: memoryStore(), timeout: 100, hooks: { onError() {} } };
-    const receiver = createReceiver(options)
-      .on('order:paid', stuck)
-      .on('order:updated', () => {});
-    const send = byNode(toNextPages(receiver));
-    const first = send(headersOf('whl_1', 'order:paid'));
-    await vi.waitUntil(() => stuck.mock.calls.length > 0);
-    await vi.advanceTimersByTimeAsync(11_000);
-    expect(await first).toBe(500);
+    const send = await besideStuck(memoryStore());
     const answered = vi.fn();
     const second = send(headersOf('whl_2', 'order:updated')).then(answered);
-    // In steps, because the work between two timers takes real time.
-    for (let ms = 0; ms < 6_000 && answered.mock.calls.length === 0; ms += 250) {
-      await vi.advanceTimersByTimeAsync(250);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await advanceUntil(() => answered.mock.calls.length > 0, 6_000);
     expect(answered).toHaveBeenCalledWith(200);
     await second;
   });
+
+  test('waits longer for the record of the delivery itself while another handler never ends', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    const store = memoryStore();
+    const [rejected, recorded, answered] = [vi.fn(), vi.fn(), vi.fn()];
+    let isDown = true;
+    const complete: IdempotencyStore['complete'] = async (...args) => {
+      if (isDown) {
+        rejected();
+        throw new Error('it restarts');
+      }
+      recorded();
+      return store.complete(...args);
+    };
+    const send = await besideStuck(forward(store, { complete }));
+    const second = send(headersOf('whl_2', 'order:updated')).then(answered);
+    await advanceUntil(() => rejected.mock.calls.length > 0, 6_000);
+    setTimeout(() => {
+      isDown = false;
+    }, 5_000);
+    await advanceUntil(() => answered.mock.calls.length > 0, 15_000);
+    await second;
+    expect(answered).toHaveBeenCalledWith(200);
+    expect(recorded).toHaveBeenCalledBefore(answered);
+  });
 });
+
+/** A platform on which one response has waited in vain for a handler that never ends. */
+async function besideStuck(store: IdempotencyStore): Promise<Send> {
+  const onError = vi.fn();
+  const receiver = createReceiver({ secret: SECRET, store, timeout: 100, hooks: { onError } })
+    .on('order:paid', () => new Promise<void>(() => {}))
+    .on('order:updated', () => {});
+  const send = byNode(toNextPages(receiver));
+  const first = send(headersOf('whl_1', 'order:paid'));
+  // The time limit of a handler is measured by the real clock.
+  await vi.waitUntil(() => onError.mock.calls.length > 0);
+  await advanceUntil(() => false, 11_000);
+  expect(await first).toBe(500);
+  return send;
+}
