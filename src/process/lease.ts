@@ -269,7 +269,7 @@ export class Lease {
     if (this.#stopped || (this.#isInTransaction && !isAfterTransaction) || this.hasEnded()) return;
     const asked = performance.now();
     const renew = async () =>
-      this.#stopped || this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
+      this.#stopped ? undefined : this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
     // If the store fails, it may recover before the lease expires.
     const held = await withRetry(renew).catch(() => undefined);
     if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);

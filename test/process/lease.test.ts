@@ -46,6 +46,16 @@ describe('a lease', () => {
     lease.stop();
   });
 
+  test('is not renewed by a renewal that failed before it was stopped', async () => {
+    const renew = () => Promise.reject(new Error('the store restarts'));
+    const long = { ...timing, leaseMs: 2_000 };
+    const lease = new Lease(storeWith({ renew }), subject.key, claim, long);
+    await vi.advanceTimersByTimeAsync(timing.renewMs + 10);
+    lease.stop();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(lease.leftMs).toBe(2_000 - (timing.renewMs + 10 + 1_000));
+  });
+
   test('that another process has taken over is not settled after a step is rejected', async () => {
     let isDown = true;
     const fail = vi.fn(async () => 'retry' as const);
