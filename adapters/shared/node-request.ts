@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
-import type { WebhookRequest } from '../../src/request/request.js';
+import type { ReadBody, WebhookRequest } from '../../src/request/request.js';
 import { toPath } from './request.js';
 
 /** The properties that frameworks and parsers add to a request. */
@@ -53,21 +53,33 @@ function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequ
   if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
   const stream: Readable = request;
   const length = request.headers['content-length'] ?? null;
-  return (_limit, onBytes) => {
-    watchPieces(stream, onBytes);
-    return getRawBody(stream, { length });
-  };
+  return toRead(stream, length);
 }
 
-/** Counts the bytes of each piece. If the receiver stops, ends the reading before the piece is kept. */
-function watchPieces(body: Readable, onBytes: (bytes: number) => void): void {
-  body.on('data', function count(piece: Uint8Array) {
-    try {
-      onBytes(piece.length);
-    } catch (error) {
+/** Returns a function that reads a body to its end, unless the receiver stops it. */
+function toRead(body: Readable, length: string | null): ReadBody {
+  return (_limit, onBytes, whenOver) => {
+    let isReading = true;
+    const count = (piece: Uint8Array) => {
+      try {
+        onBytes(piece.length);
+      } catch {
+        // The reading has been stopped, and raw-body does not keep the piece.
+      }
+    };
+    const stop = () => {
+      // After a disconnection, raw-body may listen no more. An error to which no one listens would end the process.
+      if (!isReading || body.listenerCount('error') === 0) return;
+      isReading = false;
       body.off('data', count);
       // Makes raw-body release the pieces. If the request were destroyed instead, no response could be sent.
-      body.emit('error', error);
-    }
-  });
+      body.emit('error', new Error('The receiver has stopped reading.'));
+    };
+    whenOver(stop);
+    // Before raw-body listens.
+    body.on('data', count);
+    return getRawBody(body, { length }).finally(() => {
+      isReading = false;
+    });
+  };
 }

@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import type { Receive } from '../../src/process/receiver-source.js';
@@ -47,8 +48,7 @@ export async function toNodeResponse(
   // If nothing has begun to read the body, Node itself reads it to its end.
   if (status === 503 && isShort(request)) return prepared;
   if ('stream' in request) {
-    const { stream } = request;
-    stream.once('finish', () => stream.close()).resume();
+    closeAfterResponse(request.stream);
     return prepared;
   }
   // Do not linger for slow senders: reading on does not help them, and some never finish.
@@ -66,8 +66,18 @@ function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 
 /** How many bytes of a rejected body the server still reads and discards, so that its sender sees the response. */
 const LINGER_BYTES = 1024 * 1024;
-/** The longest that the server does so. */
+/** The longest that the server does so, or waits for a stream to take the response. */
 const LINGER_MS = 2000;
+
+/**
+ * Closes a stream of HTTP/2 after its response. A sender that lets no response through, because its window is 0, does
+ * not keep the stream open.
+ */
+function closeAfterResponse(stream: ServerHttp2Stream): void {
+  const timer = setTimeout(() => stream.destroy(), LINGER_MS).unref();
+  stream.once('close', () => clearTimeout(timer));
+  stream.once('finish', () => stream.close()).resume();
+}
 
 /**
  * Closes a connection in two steps after its last response (RFC 9112, section 9.6). If the server closed it at

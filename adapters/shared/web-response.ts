@@ -15,10 +15,8 @@ export function respond(
   parsedBodyHint: string,
   waitUntil: WaitUntil = () => {},
 ): Promise<Response> {
-  let isOver = false;
   const respondOnce = async () => {
-    const received = await receive(readRequest(request, parsedBodyHint, () => isOver));
-    isOver = true;
+    const received = await receive(readRequest(request, parsedBodyHint));
     if (received.recorded) await waitUntil(received.recorded);
     const { body } = received;
     const bytes = typeof body === 'string' ? toUtf8(body) : Uint8Array.from(body);

@@ -63,11 +63,16 @@ function readInTime(
     const stopTimer = afterTurn(giveUp, bodyTimeoutMs);
     const reading = bodies?.begin(giveUp);
     let size = 0;
-    let piecesLeft = maxPieces(limit);
+    // In pieces of one byte, a body would cost far more than its bytes.
+    let piecesLeft = Math.max(10_000, limit / 100);
+    let isOver = false;
+    let release = () => {};
     const end = (result: { readonly body: unknown } | Rejection) => {
+      isOver = true;
       stopTimer();
       if (reading) bodies?.end(reading);
       resolve(result);
+      release();
     };
     const onBytes = (bytes: number) => {
       size += bytes;
@@ -75,11 +80,9 @@ function readInTime(
       if (size > limit) end(new Rejection('body_too_large'));
       // A sender of single bytes is as slow as a silent one.
       else if (piecesLeft < 0) giveUp();
-      else {
-        if (reading) bodies?.add(reading, bytes);
-        return;
-      }
-      throw new Error('The receiver has stopped reading.');
+      // If there is no room, this may give up this body itself.
+      else if (reading) bodies?.add(reading, bytes);
+      if (isOver) throw new Error('The receiver has stopped reading.');
     };
     // The limits of the receiver have ended it before. This error comes from the server or the connection.
     const fail = (error: unknown) => {
@@ -87,14 +90,12 @@ function readInTime(
       end(new Rejection('body_incomplete', { detail }));
     };
     try {
-      read(limit, onBytes).then((body) => end({ body }), fail);
+      const whenOver = (callback: () => void) => {
+        release = callback;
+      };
+      read(limit, onBytes, whenOver).then((body) => end({ body }), fail);
     } catch (error) {
       fail(error);
     }
   });
-}
-
-/** Returns the largest number of pieces: in pieces of one byte, a body would cost far more than its bytes. */
-function maxPieces(limit: number): number {
-  return Math.max(10_000, limit / 100);
 }

@@ -39,8 +39,14 @@ export interface WebhookRequest {
  * @param limit - The largest number of bytes that the receiver accepts.
  * @param onBytes - Call it with the size of each piece, before you keep the piece. It throws if the receiver wants no
  *   more of the body: let the error pass. The receiver reports any other error as one of the server or the connection.
+ * @param whenOver - Pass it a function that releases the pieces. The receiver calls that function once it needs nothing
+ *   more of the body, because the next piece may never arrive.
  */
-export type ReadBody = (limit: number, onBytes: (bytes: number) => void) => Promise<Uint8Array>;
+export type ReadBody = (
+  limit: number,
+  onBytes: (bytes: number) => void,
+  whenOver: (release: () => void) => void,
+) => Promise<Uint8Array>;
 
 /** The address and headers of a delivery. None of it is signed: anyone who has a delivery can send it anywhere. */
 export interface UnsignedRequest {

@@ -2,12 +2,15 @@ import type { UnderlyingSource } from 'node:stream/web';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toFetch } from 'storefront-webhooks/fetch';
 import { describe, expect, test, vi } from 'vitest';
+import { heldBytes } from '../support/memory.js';
 import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { orderOf, webhook } from './corpus.js';
 
+const MEBIBYTE = 1024 * 1024;
+
 const order = orderOf(1_000);
 
-function setUp({ bodyTimeout = 10_000 } = {}) {
+function setUp({ bodyTimeout = 10_000, limit = LIMIT } = {}) {
   const handler = vi.fn();
   const urls: (string | undefined)[] = [];
   const secret = ({ url }: { url?: string | undefined }) => {
@@ -15,7 +18,7 @@ function setUp({ bodyTimeout = 10_000 } = {}) {
     return { secret: SECRET, scope: '' };
   };
   const hooks = { onError() {}, onRejected() {} };
-  const options = { secret, limit: LIMIT, bodyTimeout, store: memoryStore(), hooks };
+  const options = { secret, limit, bodyTimeout, store: memoryStore(), hooks };
   const fetch = toFetch(createReceiver(options).on('*', handler));
   return { fetch, handler, urls };
 }
@@ -115,6 +118,24 @@ describe('the body of a fetch runtime', () => {
     // One read was pending, and the stream holds one more piece ready.
     expect(pull.mock.calls.length).toBeLessThanOrEqual(pulled + 2);
     expect(cancel).not.toHaveBeenCalled();
+  });
+
+  test('leaves memory with its response, if its sender says nothing more', async () => {
+    const { fetch } = setUp({ bodyTimeout: 20, limit: MEBIBYTE });
+    const before = heldBytes();
+    // Their connections stay open.
+    const open: unknown[] = [];
+    const begun = () =>
+      streamed({
+        start(controller) {
+          open.push(controller);
+          controller.enqueue(new Uint8Array(MEBIBYTE - 1));
+        },
+      });
+    const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(begun())));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([408]));
+    await expect.poll(() => heldBytes() - before).toBeLessThan(20 * MEBIBYTE);
+    expect(open).toHaveLength(200);
   });
 
   test.each([

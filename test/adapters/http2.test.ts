@@ -1,34 +1,51 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect, createServer, type Http2Server } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientSessionOptions,
+  connect,
+  createServer,
+  type Http2Server,
+} from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { afterEach, expect, test, vi } from 'vitest';
 import { gate } from '../support/gate.js';
+import { heldBytes } from '../support/memory.js';
 import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { answered, HANDLED, NOT_POST, orderOf, webhook, withoutCode } from './corpus.js';
+
+const MEBIBYTE = 1024 * 1024;
 
 let server: Http2Server;
 let session: ClientHttp2Session;
 
-async function open({ bodyTimeout = 10_000, handler = () => {} }: Opened = {}) {
-  const options = { secret: SECRET, limit: LIMIT, bodyTimeout, store: memoryStore() };
+async function open({
+  bodyTimeout = 10_000,
+  limit = LIMIT,
+  handler = () => {},
+  client = {},
+}: Opened = {}) {
+  const options = { secret: SECRET, limit, bodyTimeout, store: memoryStore() };
   const receiver = createReceiver(options).on('*', handler);
   server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('The server listens on no port.');
-  session = connect(`http://127.0.0.1:${address.port}`);
+  session = connect(`http://127.0.0.1:${address.port}`, client);
   return receiver;
 }
 
 interface Opened {
   readonly bodyTimeout?: number;
+  readonly limit?: number;
+  readonly client?: ClientSessionOptions;
   readonly handler?: () => unknown;
 }
 
 afterEach(async () => {
-  session.close();
+  // Some of its streams never end.
+  session.destroy();
   if (!server.listening) return;
   server.close();
   await once(server, 'close');
@@ -102,6 +119,35 @@ test('the receiver resets a stream whose sender was answered before it finished'
   await once(stream, 'close');
   expect(answer).toBe('408{"message":"The body did not arrive in time.","outcome":"rejected"}');
   expect(stream.rstCode).toBe(0);
+});
+
+test('the receiver keeps nothing of senders that take no response', async () => {
+  // The headers of a response need no window, and its body never leaves.
+  const settings = { initialWindowSize: 0 };
+  // For the bodies that wait on the side of the client.
+  const client = { settings, maxSessionMemory: 1_000 };
+  await open({ bodyTimeout: 1_000, limit: MEBIBYTE, client });
+  await once(session, 'remoteSettings');
+  let closed = 0;
+  server.on('stream', (stream) => {
+    stream.on('close', () => {
+      closed += 1;
+    });
+  });
+  const body = Buffer.alloc(MEBIBYTE - 1);
+  const headers = { ':method': 'POST', ':path': '/webhooks', ...signed(body) };
+  const before = heldBytes();
+  const answers = Array.from({ length: 100 }, async () => {
+    const stream = session.request(headers);
+    stream.write(body);
+    const [got] = await once(stream, 'response');
+    return got[':status'];
+  });
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([408]));
+  // Before their streams are closed.
+  const released = expect.poll(() => heldBytes() - before, { timeout: 1_000 });
+  await released.toBeLessThan(20 * MEBIBYTE);
+  await expect.poll(() => closed).toBe(100);
 });
 
 test('close() does not wait for a sender that hung up before the adapter got its request', async () => {

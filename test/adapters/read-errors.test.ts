@@ -5,6 +5,7 @@ import { createReceiver, memoryStore, type RejectionInfo } from 'storefront-webh
 import { toFetch } from 'storefront-webhooks/fetch';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { describe, expect, test, vi } from 'vitest';
+import { Connection, head } from '../support/raw-http.js';
 import { SECRET } from './apps/inside/contract.js';
 import { orderOf, webhook } from './corpus.js';
 
@@ -85,4 +86,21 @@ describe('an error with the status 413 or 408 while the body is read', () => {
     ]);
     expect(rejected[0]?.detail?.length).toBeLessThan(300);
   }
+});
+
+test("Node's request may close in the middle of its body without an error", async () => {
+  const { receiver, rejected } = setUp({ bodyTimeout: 50 });
+  const server = createServer((request, response) => {
+    request.once('data', () => setImmediate(() => request.emit('close')));
+    void toNodeHandler(receiver)(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connection = await Connection.open(server.address());
+  await connection.send(head([...webhook(order, 'whl_1'), ['Content-Length', 1_000]]), 'half');
+  expect(await connection.answer()).toMatchObject({ status: 408 });
+  connection.close();
+  server.closeAllConnections();
+  server.close();
+  expect(rejected).toMatchObject([{ code: 'body_late' }]);
 });

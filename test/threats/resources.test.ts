@@ -55,7 +55,7 @@ describe('the cost of a sender who does not know the secret', () => {
       const reply = await receiver.receive({ ...request, body });
       expect(reply).toMatchObject({ status: 413, outcome: 'rejected' });
     }
-    expect(read).toHaveBeenCalledExactlyOnceWith(limit, expect.any(Function));
+    expect(read).toHaveBeenCalledExactlyOnceWith(limit, ...[1, 2].map(() => expect.any(Function)));
     expect(handler).not.toHaveBeenCalled();
     expect(claim).not.toHaveBeenCalled();
 
