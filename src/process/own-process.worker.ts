@@ -22,5 +22,5 @@ export class Load implements Omit<FullLoad, 'bodies' | 'inHand'> {
 
 export const drain: typeof full.drain = async () => {};
 
-/** Short, because the platform may have ended the first copy, and tells nobody. */
+/** Short, because the platform may have ended the first copy without an error. */
 export const longestMs: (timeoutMs: number) => number = () => 3_000;
