@@ -35,4 +35,4 @@ export function toWorker<Env extends object>(
 }
 
 const parsedBodyHint =
-  'Pass the request to the fetch() of toWorker() before anything calls request.json() or request.text().';
+  'Pass the request to the fetch() of toWorker() before anything reads its body.';

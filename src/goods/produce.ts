@@ -121,7 +121,7 @@ export class Producer {
           await Promise.all(left);
         return made;
       } catch (error) {
-        await Promise.allSettled(event.unawaited(true));
+        await Promise.allSettled(event.unawaited());
         throw error;
       }
     };

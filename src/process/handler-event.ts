@@ -9,7 +9,8 @@ import type { Lease } from './lease.js';
 export type HandlerLease = Pick<
   Lease,
   'key' | 'steps' | 'signal' | 'hasEnded' | 'check' | 'completeStep'
->;
+> &
+  Partial<Pick<Lease, 'isDone'>>;
 
 /** The transaction of a handler. */
 export interface Transaction extends Pick<StoreTransactions<unknown>, 'refuseStep'> {
@@ -90,11 +91,11 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
 
   /**
    * Returns the steps that are still running, or have failed without the handler noticing, after the handler has ended.
-   * If none is left and the handler has not failed, no step that begins later is part of it.
+   * If none is left, no step that begins later is part of the handler.
    */
-  unawaited(hasFailed?: boolean): readonly Promise<unknown>[] {
+  unawaited(): readonly Promise<unknown>[] {
     const left = this.#steps?.unawaited() ?? [];
-    this.#isOver = !hasFailed && left.length === 0;
+    this.#isOver = left.length === 0;
     return left;
   }
 
@@ -118,7 +119,7 @@ interface Steps {
 /**
  * Makes the `once` of one handler. The lease keeps the result of each step, and a retry gets the same result.
  *
- * @param isOver - Whether the handler has succeeded, and its steps: then a failure has to be an unhandled rejection.
+ * @param isOver - Whether the handler has ended, and its steps: then a failure has to be an unhandled rejection.
  */
 export function createSteps(handler: string, lease: HandlerLease, isOver: () => boolean): Steps {
   const begun = new Map<string, Promise<Json>>();
@@ -150,12 +151,10 @@ export function createSteps(handler: string, lease: HandlerLease, isOver: () => 
   }
 
   async function perform(name: string, run: () => unknown): Promise<Json> {
-    // The delivery may be done, and its lease with it. No retry runs this handler, so none needs the record.
-    if (isOver() && !lease.signal.aborted) return pack(await run());
-    // A step of a handler that has failed may go on beside the retry: the refused record stops the next one.
-    lease.check();
+    // Once the delivery is done, no retry runs this handler, so none needs the record.
+    if (!lease.isDone) lease.check();
     const output = pack(await run());
-    await lease.completeStep(name, output);
+    if (!lease.isDone) await lease.completeStep(name, output);
     return output;
   }
 }

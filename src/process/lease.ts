@@ -49,6 +49,8 @@ export class Lease {
   readonly key: string;
   readonly attempt: number;
   readonly steps: Readonly<Record<string, Json>>;
+  /** Whether the store has accepted that the work is done. */
+  isDone = false;
   readonly #store: IdempotencyStore;
   readonly #fence: number;
   readonly #timing: Timing;
@@ -178,8 +180,8 @@ export class Lease {
   ): Promise<Work> {
     if (work.state === 'committed') return work;
     if (work.state === 'done') {
-      const isHeld = await this.#store.complete(this.key, this.#fence, keepMs);
-      return isHeld ? work : LOST;
+      this.isDone = await this.#store.complete(this.key, this.#fence, keepMs);
+      return this.isDone ? work : LOST;
     }
     if (!(await this.#completeRest())) return LOST;
     if (work.state !== 'failed')

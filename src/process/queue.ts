@@ -69,6 +69,6 @@ export async function handOff(
   }
   throw new WebhookError(
     'queue_invalid',
-    'The queue returned no { id }, so it may not have stored the delivery.',
+    'The queue returned no { id }, and may not have the delivery.',
   );
 }

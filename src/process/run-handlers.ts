@@ -101,7 +101,7 @@ async function runHandler(
   } catch (error) {
     const failed = fail(error, route, run);
     // Other steps are recorded first: the failure then releases the delivery for its retry.
-    await Promise.allSettled(event.unawaited(true));
+    await Promise.allSettled(event.unawaited());
     return failed;
   }
 }
@@ -211,6 +211,9 @@ export function underBoth(delivery: Lease, record: Lease): HandlerLease {
     get signal() {
       signal ??= AbortSignal.any([delivery.signal, record.signal]);
       return signal;
+    },
+    get isDone() {
+      return delivery.isDone;
     },
     hasEnded: () => delivery.hasEnded() || record.hasEnded(),
     check() {

@@ -97,7 +97,7 @@ function askedSource(ask: SecretFunction): SecretSource {
     if (typeof found?.scope !== 'string') {
       throw new UsageError(
         'secret_invalid',
-        'The secret function has to return { secret, scope } with a scope that is a string, or null for an unknown shop.',
+        'The secret function has to return { secret, scope } with a string as scope, or null for an unknown shop.',
       );
     }
     return { secrets: toTrimmedSecrets(found.secret), scope: found.scope };
@@ -191,6 +191,6 @@ function isQuoted(secret: Secret): boolean {
   return typeof secret === 'string' && /^(["'`]).*\1$/s.test(secret);
 }
 
-const IN_QUOTES = 'A secret is in quotation marks, which count as part of it: remove them. ';
+const IN_QUOTES = 'A secret is in quotation marks, which are part of it: remove them. ';
 
 export const NO_SHOP = 'The secret function knows no shop for it.';
