@@ -33,6 +33,15 @@ async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promi
   }
 }
 
+/** Leaves a delivery whose process ended: it may be done. */
+async function leaveInterrupted(store: IdempotencyStore, id: string): Promise<void> {
+  const body = new TextEncoder().encode(JSON.stringify(paidOrder({ id })));
+  const key = sign(body, 'key').slice(0, 64);
+  const about = { key, scope: '', id: 'whl_1', event: 'order:paid', orderId: id };
+  const terms = { owner: 'a', leaseMs: 1, keepMs: 1e9, maxCrashes: 5 };
+  await store.claim({ ...about, receivedAt: Date.now(), body }, terms);
+}
+
 /** Serves a shop on a store, whose handler delivers. */
 async function openShop(store: IdempotencyStore) {
   const delivered: string[] = [];
@@ -128,48 +137,98 @@ describe('storefront-webhooks dead, over SQLite', () => {
     ["--where 'error~stock'", ['--where', 'error~stock']],
     ['--state dead', ['--state', 'dead']],
   ])(
-    'stops at the first delivery if no shop answers, so that %s finds the others',
+    'stops if no shop answers, and names the deliveries that %s no longer finds',
     async (named, which) => {
       const file = join(folder, 'shop.db');
       const database = new Database(file);
       onTestFinished(() => void database.close());
       const store = sqliteStore(database);
-      await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);
+      const ids = ['ord_1', 'ord_2', 'ord_3', 'ord_4', 'ord_5'];
+      await leaveDead(store, ids);
+      await leaveInterrupted(store, 'ord_maybe_done');
       const { url, server } = await serve(createServer());
       await new Promise((resolve) => server.close(resolve));
       const redrive = (to: string, some: readonly string[]) =>
         run(['dead', 'redrive', file, '--apply', '--to', to, ...some], { env });
       const sent = await redrive(url, which);
-      expect([sent.status, sent.records()]).toMatchObject([1, [{ status: 0, good: false }]]);
+      const refused = { status: 0, good: false };
+      expect([sent.status, sent.records()]).toMatchObject([1, [refused, refused, refused]]);
+      const keys = sent.records().map(({ key }) => `${key}`);
       expect(sent.stderr).toBe(
-        '1 sent, 0 accepted by the shop.\n' +
+        '3 sent, 0 accepted by the shop.\n' +
           'The others were not sent, and are unchanged: once the shop accepts deliveries, run this command again.\n' +
-          '1 not accepted, and stalled within a minute: then run this command again, ' +
-          `with --state stalled in place of ${named}.\n`,
+          '3 not accepted, and stalled within a minute: then run this command again for each, ' +
+          `with --where key=… in place of ${named}: ${keys.join(', ')}.\n`,
       );
-      const left = (await run(['dead', 'list', file])).records();
-      expect(left.map(({ state, error }) => [state, error])).toEqual(
-        Array(2).fill(['dead', expect.stringContaining('no stock')]),
+      const left = (await run(['dead', 'list', file, '--state', 'dead'])).records();
+      expect(left.map(({ error }) => error)).toEqual(
+        Array(2).fill(expect.stringContaining('no stock')),
       );
       const shop = await openShop(store);
       expect(await redrive(shop.url, which)).toMatchObject({ status: 0 });
       expect(shop.delivered).toHaveLength(2);
       database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
-      expect(await redrive(shop.url, ['--state', 'stalled'])).toMatchObject({ status: 0 });
-      expect(shop.delivered.sort()).toEqual(['ord_1', 'ord_2', 'ord_3']);
+      expect(await store.list({ state: 'stalled' })).toHaveLength(4);
+      for (const key of keys)
+        expect(await redrive(shop.url, ['--where', `key=${key}`])).toMatchObject({ status: 0 });
+      expect(shop.delivered.sort()).toEqual(ids);
     },
   );
 
-  test.each([
-    ['another secret', 401, 'rejected', 1],
-    ['no such path', 404, undefined, 1],
-    ['no store', 503, 'unavailable', 1],
-    ['a handler that fails', 500, 'failed', 3],
-    ['a low limit', 413, 'rejected', 3],
-  ])('a shop with %s, which answers %i %s, is sent %i of 3', async (_, answer, outcome, count) => {
+  test('names the only delivery that was not accepted, and keeps a condition that still holds', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1']);
+    const { url, server } = await serve(createServer());
+    await new Promise((resolve) => server.close(resolve));
+    for (const [which, advice] of [
+      [
+        ['--where', 'error~stock', '--where', 'interrupted=false'],
+        ", with --where key=%s in place of --where 'error~stock'.",
+      ],
+      [['--where', 'interrupted=false'], '.'],
+    ] as const) {
+      const sent = await run(['dead', 'redrive', file, '--apply', '--to', url, ...which], { env });
+      const [{ key } = {}] = sent.records();
+      expect(sent.stderr).toContain(
+        `then run this command again${advice.replace('%s', `${key}`)}\n`,
+      );
+      await leaveDead(store, ['ord_2']);
+    }
+    await close();
+  });
+
+  test('sends the deliveries after one whose handler never ends', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
     await leaveDead(store, ['ord_1', 'ord_2', 'ord_3']);
+    const [first] = (await run(['dead', 'list', file])).records();
+    const delivered: string[] = [];
+    const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
+      if (payload.id === first?.orderId) return new Promise(() => {});
+      delivered.push(payload.id);
+    });
+    const { url } = await serve(createServer(toNodeHandler(receiver)));
+    const slow = ['--timeout', '300'];
+    const sent = await run(['dead', 'redrive', file, '--apply', '--to', url, ...slow], { env });
+    expect([sent.status, sent.records()]).toMatchObject([
+      1,
+      [{ status: 0 }, { good: true }, { good: true }],
+    ]);
+    expect(delivered).toHaveLength(2);
+    await close();
+  });
+
+  test.each([
+    ['another secret', 401, 'rejected', 3],
+    ['no such path', 404, undefined, 3],
+    ['no store', 503, 'unavailable', 3],
+    ['a handler that fails', 500, 'failed', 4],
+    ['a low limit', 413, 'rejected', 4],
+  ])('a shop with %s, which answers %i %s, is sent %i of 4', async (_, answer, outcome, count) => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1', 'ord_2', 'ord_3', 'ord_4']);
     const { url } = await serve(
       createServer((request, response) =>
         request
@@ -179,7 +238,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     );
     const sent = await run(['dead', 'redrive', file, '--apply', '--to', url], { env });
     expect([sent.status, sent.records()]).toMatchObject([1, { length: count }]);
-    expect(await store.count({ state: 'dead' })).toBe(3 - count);
+    expect(await store.count({ state: 'dead' })).toBe(4 - count);
     await close();
   });
 

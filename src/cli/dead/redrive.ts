@@ -23,8 +23,8 @@ export interface RedriveFlags extends Flags, SecretFlags {
 }
 
 /**
- * Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not run one. Stops at
- * an answer that shows that the shop would run none of the others: putting back a delivery erases its error.
+ * Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not run one. Stops once
+ * answers show that the shop would run none of the others: putting back a delivery erases its error.
  *
  * @throws {UsageError} If the shop cannot be reached at the address, or the deliveries belong to several shops.
  */
@@ -45,6 +45,8 @@ export async function redrive(
   let allGood = true;
   let putBack = 0;
   let taken = 0;
+  const refused: string[] = [];
+  let inARow = 0;
   let hasMore = isCut;
   let hasUnsent = false;
   for (const [index, listed] of wanted.entries()) {
@@ -77,7 +79,9 @@ export async function redrive(
     const wasTaken = sent?.good === true;
     taken += wasTaken ? 1 : 0;
     allGood &&= wasTaken;
-    if (sent && !wasTaken && isForAll(sent)) {
+    if (!wasTaken) refused.push(delivery.key);
+    inARow = sent && !wasTaken && isForAll(sent) ? inARow + 1 : 0;
+    if (inARow === MOST_IN_A_ROW) {
       hasUnsent = index < wanted.length - 1;
       break;
     }
@@ -99,7 +103,8 @@ export async function redrive(
         'The others were not sent, and are unchanged: once the shop accepts deliveries, run this command again.',
       );
     }
-    if (taken < putBack) printer.note(`${putBack - taken} not accepted, and ${toRepeat(flags)}`);
+    if (refused.length > 0)
+      printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags)}`);
   }
   if (hasMore) {
     printer.note(`There are more than ${flags.max}: run it again for the rest, or raise --max.`);
@@ -152,7 +157,13 @@ async function send(
 }
 
 /**
- * Whether a bad answer would be the answer to every delivery: nothing answers in time, something else than the receiver
+ * How many bad answers in a row show that the shop takes nothing. One alone may be due to its delivery, whose handler
+ * never ends.
+ */
+const MOST_IN_A_ROW = 3;
+
+/**
+ * Whether a bad answer may be the answer to every delivery: nothing answers in time, something else than the receiver
  * does, or the receiver does not take what this command sends.
  */
 function isForAll({ status, outcome }: DeliveryReport): boolean {
@@ -161,16 +172,26 @@ function isForAll({ status, outcome }: DeliveryReport): boolean {
   return outcome === '' || outcome === 'unavailable';
 }
 
-/** Returns how to find deliveries again that are not dead any more, and have lost their errors. */
-function toRepeat({ state, where }: Flags): string {
-  const outdated = where.filter((one) => /^(error|attempts|interrupted)\b/.test(one));
-  const isSame = outdated.length === 0 && state !== 'dead';
+/** The most keys to name. */
+const MOST_NAMED = 10;
+
+/**
+ * Returns how to find the same deliveries again, which are not dead any more, and have lost their errors. No others: one
+ * that was interrupted may be done.
+ */
+function toRepeat(keys: readonly string[], { state, where }: Flags): string {
+  const outdated = where.filter((one) => /^(error|attempts|interrupted=true)\b/.test(one));
+  const again = 'stalled within a minute: then run this command again';
+  if (outdated.length === 0 && state !== 'dead') return `${again}.`;
   const flags = [
     ...(state === undefined ? [] : [`--state ${state}`]),
     ...outdated.map((one) => `--where ${quote(one)}`),
-  ];
-  const other = isSame ? '' : `, with --state stalled in place of ${flags.join(' ')}`;
-  return `stalled within a minute: then run this command again${other}.`;
+  ].join(' ');
+  const [key = ''] = keys;
+  if (keys.length === 1) return `${again}, with --where key=${key} in place of ${flags}.`;
+  const named = keys.slice(0, MOST_NAMED);
+  const rest = keys.length > MOST_NAMED ? `, and ${keys.length - MOST_NAMED} more` : '';
+  return `${again} for each, with --where key=… in place of ${flags}: ${named.join(', ')}${rest}.`;
 }
 
 const QUEUED = {
