@@ -105,8 +105,12 @@ async function handleDead(request: Request, env: Env, context: WorkerContext): P
 async function redriveAll(stuck: readonly StoredDelivery[], env: Env) {
   const receiver = makeReceiver(env);
   const results = [];
-  // One after the other: if one fails, those after it stay as they were.
-  for (const delivery of stuck) results.push(await receiver.redrive(delivery));
+  for (const delivery of stuck) {
+    const result = await receiver.redrive(delivery);
+    results.push(result);
+    // The queue or the store is down. The others stay as they are.
+    if (result.outcome === 'unavailable') break;
+  }
   return results;
 }
 
