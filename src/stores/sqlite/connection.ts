@@ -15,7 +15,7 @@ import { Synchronous } from './synchronous.js';
 
 /** How long a verb waits while another process holds the lock. */
 const BUSY_MS = 5_000;
-/** The most that it pauses between two tries, at first and after a while: the longer it waits, the more often it tries. */
+/** The longest pause between two tries, at first and after a while: a verb that waits longer tries more often. */
 const PAUSE_MS = 20;
 const LONG_PAUSE_MS = 3;
 const LONG_MS = 250;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WEBHOOK_SECRET } from '../../examples/shop.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
 import { startExample } from '../../support/program.js';
@@ -80,60 +80,61 @@ withPostgres('the shop of licence keys', () => {
     expect(await shop.ended).toBe(0);
   });
 
-  test('an order of several keys gets all of them, and each call the same ones', async () => {
-    const shop = await open();
-    const orders = ['ord_a', 'ord_b', 'ord_c'];
-    const calls = orders.flatMap((id) => [1, 2].map(() => call(shop.origin, { id, quantity: 3 })));
-    const answers = await Promise.all(calls);
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    for (const [place, id] of orders.entries()) {
-      const codes = await codesOf(id);
-      expect(codes).toHaveLength(3);
-      for (const { body } of answers.slice(2 * place, 2 * place + 2))
-        expect(body.split('\n').sort()).toEqual(codes);
-    }
-    await shop.stop();
-  });
+  describe('while it runs', () => {
+    let started: Awaited<ReturnType<typeof open>> | undefined;
+    beforeAll(async () => {
+      started = await open();
+    });
+    afterAll(() => started?.stop());
+    const originOf = () => started?.origin ?? '';
 
-  test('keys that were taken before a crash are the keys of the order', async () => {
-    await pool.query(
-      "INSERT INTO licence VALUES ('OLD-1', $1, 'ord_crashed', 1), ('OLD-2', $1, 'ord_crashed', 2)",
-      [order.product_id],
-    );
-    const shop = await open();
-    const answer = await call(shop.origin, { id: 'ord_crashed', quantity: 2 });
-    expect(answer).toMatchObject({ status: 200, body: 'OLD-1\nOLD-2' });
-    expect(await codesOf('ord_crashed')).toEqual(['OLD-1', 'OLD-2']);
-    await shop.stop();
-  });
+    test('an order of several keys gets all of them, and each call the same ones', async () => {
+      const orders = ['ord_a', 'ord_b', 'ord_c'];
+      const calls = orders.flatMap((id) => [1, 2].map(() => call(originOf(), { id, quantity: 3 })));
+      const answers = await Promise.all(calls);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      for (const [place, id] of orders.entries()) {
+        const codes = await codesOf(id);
+        expect(codes).toHaveLength(3);
+        for (const { body } of answers.slice(2 * place, 2 * place + 2))
+          expect(body.split('\n').sort()).toEqual(codes);
+      }
+    });
 
-  test('an order gets none if too few are left, or if its quantity is unreadable', async () => {
-    const shop = await open();
-    for (const [id, quantity] of Object.entries({ ord_many: 1000, ord_text: '3', ord_none: 0 })) {
-      expect(await call(shop.origin, { id, quantity })).toMatchObject({ status: 500 });
-      expect(await codesOf(id)).toEqual([]);
-    }
-    await shop.stop();
-  });
+    test('keys that were taken before a crash are the keys of the order', async () => {
+      await pool.query(
+        "INSERT INTO licence VALUES ('OLD-1', $1, 'ord_crashed', 1), ('OLD-2', $1, 'ord_crashed', 2)",
+        [order.product_id],
+      );
+      const answer = await call(originOf(), { id: 'ord_crashed', quantity: 2 });
+      expect(answer).toMatchObject({ status: 200, body: 'OLD-1\nOLD-2' });
+      expect(await codesOf('ord_crashed')).toEqual(['OLD-1', 'OLD-2']);
+    });
 
-  test('a query that was given up, and still runs, takes no further keys', async () => {
-    const shop = await open();
-    const asked = { id: 'ord_slow', quantity: 2 };
-    const holder = await pool.connect();
-    // Reads go on, and writes wait.
-    await holder.query('BEGIN; LOCK TABLE licence IN SHARE MODE');
-    expect(await call(shop.origin, asked)).toMatchObject({ status: 500 });
-    const next = call(shop.origin, asked);
-    await vi.waitFor(async () => {
-      const waiting =
-        "SELECT count(*)::int AS n FROM pg_locks WHERE relation = 'licence'::regclass AND NOT granted";
-      expect((await pool.query(waiting)).rows).toEqual([{ n: 2 }]);
-    }, 5000);
-    await holder.query('COMMIT');
-    holder.release();
-    await next;
-    expect(await call(shop.origin, asked)).toMatchObject({ status: 200 });
-    expect(await codesOf('ord_slow')).toHaveLength(2);
-    await shop.stop();
+    test('an order gets none if too few are left, or if its quantity is unreadable', async () => {
+      for (const [id, quantity] of Object.entries({ ord_many: 1000, ord_text: '3', ord_none: 0 })) {
+        expect(await call(originOf(), { id, quantity })).toMatchObject({ status: 500 });
+        expect(await codesOf(id)).toEqual([]);
+      }
+    });
+
+    test('a query that was given up, and still runs, takes no further keys', async () => {
+      const asked = { id: 'ord_slow', quantity: 2 };
+      const holder = await pool.connect();
+      // Reads go on, and writes wait.
+      await holder.query('BEGIN; LOCK TABLE licence IN SHARE MODE');
+      expect(await call(originOf(), asked)).toMatchObject({ status: 500 });
+      const next = call(originOf(), asked);
+      await vi.waitFor(async () => {
+        const waiting =
+          "SELECT count(*)::int AS n FROM pg_locks WHERE relation = 'licence'::regclass AND NOT granted";
+        expect((await pool.query(waiting)).rows).toEqual([{ n: 2 }]);
+      }, 5000);
+      await holder.query('COMMIT');
+      holder.release();
+      await next;
+      expect(await call(originOf(), asked)).toMatchObject({ status: 200 });
+      expect(await codesOf('ord_slow')).toHaveLength(2);
+    });
   });
 });

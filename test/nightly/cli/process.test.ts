@@ -1,17 +1,20 @@
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serve } from '../../cli/command.js';
-import { spawnCommand } from '../../cli/process.js';
+import { follow, spawnCommand } from '../../cli/process.js';
 import { openOutage } from '../../cli/recover/outage.js';
-import { compileProgram } from '../../support/program.js';
+import { builtCommand, compileProgram } from '../../support/program.js';
 
 describe('a command that runs the code of a shop', () => {
   const files: Record<string, string> = {};
   beforeAll(async () => {
-    for (const name of ['receiver', 'make-receiver', 'listening', 'none'])
+    for (const name of ['receiver', 'make-receiver', 'listening', 'none', 'talkative'])
       files[name] = await compileProgram(`test/cli/recover/${name}.ts`, 'build');
   });
   const shopOf = (name: string) => ['--receiver', files[name] ?? ''];
@@ -70,6 +73,38 @@ describe('a command that runs the code of a shop', () => {
     expect(stderr).toContain('starts a server when it is imported, and its port is in use.');
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(status).toBe(2);
+  });
+
+  test('prints all of its output to a slow reader', async () => {
+    const { args, env, sell } = await openOutage();
+    await sell(1);
+    const child = spawn(process.execPath, [builtCommand(), ...args, ...shopOf('talkative')], {
+      env: { ...process.env, ...env },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    child.stderr.setEncoding('utf8').on('data', (piece) => {
+      told += piece;
+    });
+    await vi.waitFor(() => expect(told).toContain('Nothing was done'), { timeout: 15_000 });
+    await sleep(2_000);
+    const [long, ...records] = (await text(child.stdout)).trim().split('\n');
+    expect(long).toHaveLength(2 ** 20);
+    expect(records.map((one) => JSON.parse(one))).toMatchObject([
+      { outcome: 'listed' },
+      { complete: false },
+    ]);
+  });
+
+  test('runs to its end with --apply, if the reader of its output and its errors ends early', async () => {
+    const { args, env, sell, delivered } = await openOutage();
+    const ids = await sell(3);
+    const all = [process.execPath, builtCommand(), ...args, ...shopOf('receiver'), '--apply'];
+    const command = `${all.map((word) => `"${word}"`).join(' ')} 2>&1 | head -1; echo "\${PIPESTATUS[0]}"`;
+    const shop = { ...env, SHOP_MS: '200', SHOP_BROKEN: ids[1] ?? '' };
+    const { stdout } = await follow(['bash', '-c', command], { env: shop }).ended;
+    expect(stdout.trim().split('\n').at(-1)).toBe('1');
+    expect(delivered()).toEqual([ids[0], ids[2]]);
   });
 
   test('names a module that this Node cannot read, and a runtime that can', async () => {
