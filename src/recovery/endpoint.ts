@@ -10,8 +10,8 @@ import type { SourceSettings } from './source.js';
 
 /**
  * Whether the provider sends webhooks to an address. `enabled`: it does. `disabled`: the provider has
- * disabled the endpoint, and its API cannot enable it again. `missing`: there is no endpoint, or none is
- * subscribed to an event that the receiver handles. `recreated`: the endpoint was disabled, and a new one was
+ * disabled the endpoint, and its API cannot enable it again. `missing`: there is no endpoint, or an address has none
+ * that is subscribed to an event that the receiver handles. `recreated`: the endpoint was disabled, and a new one was
  * created.
  */
 export type EndpointState = 'enabled' | 'disabled' | 'missing' | 'recreated';
@@ -19,8 +19,8 @@ export type EndpointState = 'enabled' | 'disabled' | 'missing' | 'recreated';
 /** The webhook endpoints at the receiver's addresses. */
 export interface Found {
   /**
-   * `disabled` if a disabled endpoint has no replacement. `missing` also if no endpoint is subscribed to an
-   * event that the receiver handles.
+   * `disabled` if a disabled endpoint has no replacement. `missing` also if the endpoints of an address are not
+   * subscribed to any event that the receiver handles.
    */
   readonly state: EndpointState;
   /** The endpoints that the provider has disabled, including those that have a replacement. */
@@ -54,7 +54,7 @@ export async function findEndpoint(
   const without = urls.filter((url) => !ours.some((one) => addressTest([url])(one.url)));
   const [wanted = urls[0] ?? ''] = without;
   const others = new Set(addresses.flatMap((address) => withoutQuery(address) ?? []));
-  const state = stateOf(disabled, enabled, receiver);
+  const state = stateOf({ disabled, enabled, without }, urls, receiver);
   return { state, disabled, enabled, without, apart, others: nearestFirst(wanted, [...others]) };
 }
 
@@ -88,13 +88,17 @@ export function lacksOrders({ disabled, enabled }: Found, since: number): boolea
 export const PAID = 'order:paid';
 
 function stateOf(
-  disabled: readonly WebhookEndpoint[],
-  enabled: readonly WebhookEndpoint[],
+  { disabled, enabled, without }: Pick<Found, 'disabled' | 'enabled' | 'without'>,
+  urls: readonly string[],
   receiver: Recovering,
 ): EndpointState {
   if (disabled.some((one) => !isReplaced(one, enabled))) return 'disabled';
-  const tells = ({ events }: WebhookEndpoint) => events?.some((one) => receiver.handles(one));
-  return enabled.some((one) => tells(one) ?? true) ? 'enabled' : 'missing';
+  const telling = enabled.filter(
+    ({ events }) => events?.some((one) => receiver.handles(one)) ?? true,
+  );
+  const isTold = (url: string) => telling.some((one) => addressTest([url])(one.url));
+  const areTold = urls.every((url) => isTold(url) || without.includes(url));
+  return telling.length > 0 && areTold ? 'enabled' : 'missing';
 }
 
 /**
@@ -148,7 +152,7 @@ export async function recreateEndpoint(
       }
     }
   }
-  return { ...now, state: stateOf(now.disabled, now.enabled, settings.receiver) };
+  return { ...now, state: stateOf(now, settings.urls, settings.receiver) };
 }
 
 /** Deletes the disabled endpoints that have a replacement. */

@@ -40,6 +40,17 @@ describe('endpoints', () => {
     expect(recovery).toMatchObject({ endpoint: state, complete: state === 'enabled' });
   });
 
+  test('recovery reports an address whose endpoint tells the receiver nothing', async () => {
+    const other = `${URL}/other`;
+    const endpoints = [
+      ENDPOINT,
+      { ...ENDPOINT, id: 'ep_2', url: other, events: ['product:out_of_stock'] },
+    ];
+    const options = { url: [URL, other], orders: false };
+    const recovery = await recoverFrom({ logs: [], endpoints }, openShop(), options);
+    expect(recovery).toMatchObject({ endpoint: 'missing', withoutEndpoint: [], complete: false });
+  });
+
   test('an endpoint is recreated only on request, only if it exists, and not if another one replaces it', async () => {
     const unasked: Provided = { logs: [], endpoints: [disabled] };
     await recoverFrom(unasked, openShop());
