@@ -126,7 +126,7 @@ withRuntimes('the example for Cloudflare', () => {
   test('orders that do not get back into the queue are still shown, and can be redriven', async () => {
     expect(await deliver('no queue', { id: 'ord_6', quantity: 93 })).toBe('200 queued');
     expect(await deliver('nor here', { id: 'ord_8', quantity: 94 })).toBe('200 queued');
-    const dead = { state: 'dead', error: expect.stringContaining('stock') };
+    const dead = { state: 'dead', error: expect.stringContaining('pieces >= 0') };
     await vi.waitFor(async () => {
       expect(await ask('/dead')).toMatchObject([dead, dead]);
     }, WAIT);
