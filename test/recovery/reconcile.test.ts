@@ -376,10 +376,12 @@ describe('reconcile.every', () => {
       open({ logs: [], orders: [paid(1)] }),
       open({ logs: [], onRequest: refuse }),
     ];
-    await vi.waitFor(() => expect(lines.length).toBeGreaterThan(1));
+    await vi.waitFor(() => {
+      const text = lines.join('\n');
+      expect(text).toMatch(/do not agree on an order: ord_1 \(not_delivered: unlogged\)/);
+      expect(text).toMatch(/could not be done, and is tried again: .*Who are you/);
+    });
     await Promise.all(schedules.map((one) => one.stop()));
-    expect(lines.join('\n')).toMatch(/do not agree on an order: ord_1 \(not_delivered: unlogged\)/);
-    expect(lines.join('\n')).toMatch(/could not be done, and is tried again: .*Who are you/);
   });
 
   test.each(['15', 'm', '0m', '-1h', '30d'])('rejects %s as an interval', (interval) => {
