@@ -48,7 +48,12 @@ export class Faults implements FaultPlan {
   strike(operation: string): AnswerFault | undefined;
   strike(operation: string): Fault | undefined {
     const counting = this.#planned.filter(({ fault }) => fault.operation === operation);
-    const [struck] = counting.filter(({ strikes }) => strikes.shift());
+    const [struck, ...waiting] = counting.filter(({ strikes }) => strikes.shift());
+    // A call has one fault. The others strike the first later call for which they have no strike yet.
+    for (const { strikes } of waiting) {
+      const free = strikes.indexOf(false);
+      strikes[free === -1 ? strikes.length : free] = true;
+    }
     this.#planned = this.#planned.filter(({ strikes }) => strikes.length > 0);
     return struck?.fault;
   }

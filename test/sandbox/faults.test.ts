@@ -36,7 +36,17 @@ describe('a fault affects', () => {
     faults.add({ operation: 'orders.list', status: 500, after: 1 });
     faults.add({ operation: 'orders.list', status: 503, times: 2 });
     const statuses = [1, 2, 3].map(() => faults.strike('orders.list')?.status);
-    expect(statuses).toEqual([503, 500, undefined]);
+    expect(statuses).toEqual([503, 500, 503]);
+  });
+  test('the next free call, if another fault affects its own, and the rest as planned', () => {
+    const scattered = { times: 2, among: 5, seed: 8 };
+    expect(struck(scattered)).toEqual([1, 3]);
+    const faults = new Faults();
+    faults.add({ operation: 'orders.list', status: 429 });
+    faults.add({ operation: 'orders.list', status: 503, ...scattered });
+    const statuses = [1, 2, 3, 4].map(() => faults.strike('orders.list')?.status);
+    expect(statuses).toEqual([429, 503, 503, undefined]);
+    expect(faults.list()).toEqual([]);
   });
 });
 
