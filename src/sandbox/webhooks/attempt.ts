@@ -74,7 +74,9 @@ async function post(
   const { lookup } = destinations;
   const sent = request(url, { method: 'POST', headers, agent: false, lookup, signal });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    sent.on('response', resolve).on('error', reject).end(body);
+    sent.on('response', resolve).on('error', reject);
+    // Node closes the connection without an error if the answer switches to another protocol.
+    sent.on('close', () => reject(new Error('the connection closed before an answer'))).end(body);
   });
   const chunks: Buffer[] = [];
   let room = MAX_ANSWER_BYTES;

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 
-/** The reaction to a request: an answer, a closed connection, no answer, or an answer that never ends. */
+/**
+ * The reaction to a request: an answer, a closed connection, another protocol, no answer, or an answer that never
+ * ends.
+ */
 export type Answer =
   | number
   | { status: number; body?: string | Buffer; headers?: Record<string, string | string[]> }
   | 'reset'
+  | 'upgrade'
   | 'hang'
   | 'endless';
 
@@ -58,6 +62,12 @@ export async function startListener(host = '127.0.0.1'): Promise<Listener> {
     if (given === 'hang') return;
     if (given === 'reset') {
       request.socket.destroy();
+      return;
+    }
+    if (given === 'upgrade') {
+      request.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+      );
       return;
     }
     if (given === 'endless') {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ended } from '../../support/patience.js';
 import { type Answer, type Listener, startListener } from './listener.js';
 import { openShop, START } from './shop.js';
 
@@ -108,6 +109,16 @@ describe.each(['doubling', 'server-errors'] as const)(
     });
   },
 );
+
+test('an endpoint that switches to another protocol gives no answer, and holds up nothing', async () => {
+  listener.answer('upgrade');
+  shop.subscribe(listener.url);
+  shop.order();
+  await ended(shop.idle(), 'the attempt');
+  expect(shop.logs()).toMatchObject([
+    { response_code: 0, response: 'No answer: the connection closed before an answer.' },
+  ]);
+});
 
 test('a webhook that waits for its retry does not delay others', async () => {
   shop.subscribe(listener.url);
