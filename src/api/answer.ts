@@ -111,7 +111,7 @@ export function readPage<T>(
   answer: Answer,
   page: number,
   schema: ResourceSchema<T>,
-  { onIssues }: ReadOptions,
+  { onIssues, onUnreadable }: ReadOptions & { readonly onUnreadable: () => void },
 ): Page<T> {
   const body = parse(answer);
   if (!Array.isArray(body)) throw invalid(call, answer, 'is not a list');
@@ -119,6 +119,7 @@ export function readPage<T>(
     const reading = schema.read(record);
     if (reading.issues.length > 0) onIssues?.(record, reading.issues);
     if ('value' in reading) return [reading.value];
+    onUnreadable();
     if (onIssues) return [];
     const what = `has a record that does not fit, number ${index + 1} (${describeIssues(reading.issues)})`;
     throw invalid(call, answer, `${what}. To leave such records out, pass { onIssues }`);

@@ -17,32 +17,56 @@ export interface Page<Item> {
 export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
 /**
+ * How many pages in a row may have no readable record, if the provider does not say how many pages there are.
+ */
+export const MAX_UNREADABLE = 20;
+
+/** A page, and whether records are missing from it because they cannot be read. */
+interface ReadPage<Item> {
+  readonly page: Page<Item>;
+  readonly hasUnreadable: boolean;
+}
+
+/**
  * Makes a list.
  *
- * @param fetchPage - Called at once for the first page.
+ * @param fetchPage - Called at once for the first page. It calls its second argument for each record that cannot
+ *   be read.
  */
 export function toList<Item extends { readonly id: string }>(
   first: number,
-  fetchPage: (page: number) => Promise<Page<Item>>,
+  fetchPage: (page: number, onUnreadable: () => void) => Promise<Page<Item>>,
 ): List<Item> {
-  const firstPage = fetchPage(first);
+  const read = async (number: number) => {
+    let hasUnreadable = false;
+    const page = await fetchPage(number, () => {
+      hasUnreadable = true;
+    });
+    return { page, hasUnreadable };
+  };
+  const begun = read(first);
+  const firstPage = begun.then(({ page }) => page);
   // The caller may await the list later. Until then, an error must not end the process as unhandled.
   firstPage.catch(() => {});
   return Object.assign(firstPage, {
-    [Symbol.asyncIterator]: () => iterate(firstPage, fetchPage),
+    [Symbol.asyncIterator]: () => iterate(begun, read),
   });
 }
 
 async function* iterate<Item extends { readonly id: string }>(
-  firstPage: Promise<Page<Item>>,
-  fetchPage: (page: number) => Promise<Page<Item>>,
+  begun: Promise<ReadPage<Item>>,
+  read: (page: number) => Promise<ReadPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   const given = new Set<string>();
-  for (let page = await firstPage; ; page = await fetchPage(page.page + 1)) {
+  let unreadable = 0;
+  for (let next = await begun; ; next = await read(next.page.page + 1)) {
+    const { page, hasUnreadable } = next;
     const fresh = page.items.filter(({ id }) => !given.has(id));
     for (const item of fresh) given.add(item.id);
     yield* fresh;
-    // Without a total, the list ends at a page without new records.
-    if (page.totalPages === undefined ? fresh.length === 0 : page.page >= page.totalPages) return;
+    unreadable = hasUnreadable && page.items.length === 0 ? unreadable + 1 : 0;
+    // Without a total, the list ends at a page without new records, unless no record of the page can be read.
+    const mayGoOn = fresh.length > 0 || (unreadable > 0 && unreadable <= MAX_UNREADABLE);
+    if (page.totalPages === undefined ? !mayGoOn : page.page >= page.totalPages) return;
   }
 }

@@ -27,10 +27,11 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
   switch (row.kind) {
     case 'list':
       return (options: ListOptions = {}) =>
-        toList(options.page ?? 1, async (page) => {
+        toList(options.page ?? 1, async (page, onUnreadable) => {
           const path = row.path + toQuery(operation, page, options.perPage);
           const answer = await send(call, path, options);
-          return readPage(call, answer, page, row.returned[variant], options);
+          const schema = row.returned[variant];
+          return readPage(call, answer, page, schema, { ...options, onUnreadable });
         });
     case 'get':
       return async (id: string, options: ReadOptions = {}) => {

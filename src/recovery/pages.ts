@@ -1,5 +1,5 @@
 import { ApiError } from '../api/api-error.js';
-import type { Page } from '../api/list.js';
+import { MAX_UNREADABLE, type Page } from '../api/list.js';
 import { sha2 } from '../runtime/hashes.js';
 import type { Issue } from '../schemas/issue.js';
 import { isNone, type ResourceSchema } from '../schemas/resource.js';
@@ -12,11 +12,6 @@ const MAX_EMPTY = 5;
 
 /** How many pages in a row that were met before end a list, even if the provider says that more follow. */
 const MAX_AGAIN = 5;
-
-/**
- * How many pages in a row may have no readable record, if the provider does not say how many pages there are.
- */
-const MAX_UNREADABLE = 20;
 
 /**
  * How many pages a list may have: five million records. A list in which new records follow forever has to end. Old

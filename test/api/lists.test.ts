@@ -165,6 +165,33 @@ describe('an invalid record', () => {
   });
 });
 
+describe('a list in for await without a total', () => {
+  const bad = (id: string) => ({ id });
+  const onIssues = () => {};
+
+  test('goes on after pages on which no record can be read', async () => {
+    const unreadable = Array.from({ length: 20 }, (_, at) => json(200, [bad(`ord_bad_${at}`)]));
+    provider.answers(
+      json(200, [order('ord_1')]),
+      ...unreadable,
+      json(200, [order('ord_2')]),
+      ...unreadable,
+      json(200, [order('ord_3')]),
+      json(200, []),
+    );
+    const ids = idsOf(await collect(orders.list({ onIssues })));
+    expect(ids).toEqual(['ord_1', 'ord_2', 'ord_3']);
+    provider.answers(json(200, [bad('ord_1')]), json(200, [order('ord_2')]), json(200, []));
+    expect(idsOf(await collect(orders.list({ onIssues })))).toEqual(['ord_2']);
+  });
+
+  test('ends after 21 such pages in a row, because the provider may ignore the page', async () => {
+    provider.answers(json(200, [bad('ord_1')]));
+    expect(await collect(orders.list({ onIssues }))).toEqual([]);
+    expect(provider.received).toHaveLength(21);
+  });
+});
+
 test('a webhook log keeps any payload', async () => {
   const log = {
     id: 'whl_1',
