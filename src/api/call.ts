@@ -9,20 +9,30 @@ export interface Call {
   readonly isRepeatable: boolean;
 }
 
-/** @param form - The parameters that the call sends. */
-export function toCall(operation: string, method: Endpoint['method'], form = ''): Call {
-  const isRepeatable = method !== 'POST' && !(operation === 'products.update' && hasStock(form));
+/**
+ * @param form - The parameters that the call sends.
+ * @param known - The names of the parameters that the specification names.
+ */
+export function toCall(
+  operation: string,
+  method: Endpoint['method'],
+  form = '',
+  known: readonly string[] = [],
+): Call {
+  const isRepeatable =
+    method !== 'POST' && !(operation === 'products.update' && maySetStock(form, known));
   return { operation, method, isRepeatable };
 }
 
 /**
- * Returns whether a change of a product sets what is left to sell. If a customer buys between two such changes,
- * the second one puts the sold item back in stock.
+ * Returns whether a change of a product may set what is left to sell. If a customer buys between two such changes,
+ * the second one puts the sold item back in stock. A parameter that the specification does not name may do
+ * anything.
  */
-function hasStock(form: string): boolean {
-  return [...new URLSearchParams(form).keys()].some((name) =>
-    /^(info|stock_amount)(\[|$)/.test(name),
-  );
+function maySetStock(form: string, known: readonly string[]): boolean {
+  return [...new URLSearchParams(form).keys()]
+    .map((name) => name.replace(/\[.*/s, ''))
+    .some((name) => name === 'info' || name === 'stock_amount' || !known.includes(name));
 }
 
 /**

@@ -29,9 +29,10 @@ export interface ClientOptions<V extends Variant = Variant> {
   /**
    * How often a call is retried, at most 10 times. A GET, PUT or DELETE is retried after 429, any 5xx except
    * 501, a time-out or a broken connection. A POST is retried only if the provider cannot have carried it
-   * out: after 429, or if no connection was made. The same holds for an update of a product that sets `info`
-   * or `stock_amount`: a second one would put sold items back in stock. The pauses grow, and are never shorter
-   * than `Retry-After`; if that is more than a minute, the call is not retried. Default 2.
+   * out: after 429, or if no connection was made. The same holds for an update of a product that sets `info`,
+   * `stock_amount` or a parameter that the specification does not name: a second one could put sold items back
+   * in stock. The pauses grow, and are never shorter than `Retry-After`; if that is more than a minute, the
+   * call is not retried. Default 2.
    */
   retries?: number;
   /**

@@ -46,8 +46,9 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
       };
     case 'update':
       return async (id: string, changes: object, options: SendOptions = {}) => {
-        const form = readParameters(operation, row.sent[variant], changes, options);
-        const call = toCall(operation, row.method, form);
+        const schema = row.sent[variant];
+        const form = readParameters(operation, schema, changes, options);
+        const call = toCall(operation, row.method, form, namesIn(schema));
         const answer = await send(call, withId(operation, row.path, id), options, form);
         return readRecord(call, answer, row.returned[variant], options);
       };

@@ -40,6 +40,9 @@ const STOCK: [string, Changes, Record<string, unknown>?][] = [
   ['stock_amount', { title: 'Tuner', stock_amount: 2 }],
   ['no stock_amount', { stock_amount: null }],
   ['info as extra', {}, { info: 'AAAA-1' }],
+  ['stock as extra', { title: 'Tuner' }, { stock: 5 }],
+  // The client cannot know that it does not add to the stock.
+  ['a parameter that the specification does not name', {}, { more: ['AAAA-1'] }],
 ];
 
 describe.each(STOCK)('an update of a product with %s', (_, changes, extra = {}) => {
@@ -67,8 +70,9 @@ describe.each(STOCK)('an update of a product with %s', (_, changes, extra = {}) 
 
 test('an update of a product without its stock is retried', async () => {
   provider.answers(json(502), json(200, PRODUCT));
-  const changes = { price: '8.90', title: 'info' };
-  expect(await client.products.update('prd_1', changes, read)).toMatchObject(PRODUCT);
+  const changes = { price: '8.90', title: 'info', gateways: ['paypal'] };
+  const options = { ...read, extra: { seller: undefined, unlisted: true } };
+  expect(await client.products.update('prd_1', changes, options)).toMatchObject(PRODUCT);
 });
 
 describe('the error of a POST', () => {
