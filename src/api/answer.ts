@@ -33,14 +33,17 @@ export function toApiError(
   }
   const body = parse(answer);
   const { message, errors } = isJsonObject(body) ? body : {};
-  const clean = (text: string) => printable(redact(text, secrets), MAX_MESSAGE);
+  const longestFirst = secrets.toSorted((one, other) => other.length - one.length);
+  const clean = (text: string) => redact(text, longestFirst);
   const said = typeof message === 'string' && message !== '' ? message : `status ${status}`;
   const faults = (Array.isArray(errors) ? errors : [])
     .filter((error) => typeof error === 'string')
     .slice(0, MAX_ERRORS)
-    .map(clean);
-  const whole = [said.replace(/[.:\s]+$/, ''), faults.join(', ')].filter(Boolean).join(': ');
-  return new ApiError(toCode(status), withWarning(clean(whole), call, status), {
+    .map((error) => printable(clean(error), MAX_MESSAGE));
+  // Redact first: a text that was sent may end in a dot.
+  const parts = [clean(said).replace(/[.:\s]+$/, ''), faults.join(', ')];
+  const whole = printable(parts.filter(Boolean).join(': '), MAX_MESSAGE);
+  return new ApiError(toCode(status), withWarning(whole, call, status), {
     operation,
     status,
     errors: faults,
@@ -54,18 +57,23 @@ function toCode(status: number): ApiErrorCode {
   return codes[status] ?? (status < 500 ? 'request_invalid' : 'server_failed');
 }
 
+/** @param secrets - The longest one first, because it may contain others. */
 function redact(text: string, secrets: readonly string[]): string {
-  return secrets
-    .toSorted((one, other) => other.length - one.length)
-    .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
 }
 
 /**
- * Returns the texts of a form that may be secret or a customer's: all but short ones and names such as
- * `bitcoin`.
+ * Returns the texts of a form that may be secret or a customer's, and the pieces of those that hold several, such
+ * as serials: all but short ones and names such as `bitcoin`.
  */
 export function privateTexts(form = ''): string[] {
-  return [...new URLSearchParams(form).values()].filter((text) => /^(?![a-z_:]+$).{6}/s.test(text));
+  const fields = new URLSearchParams(form);
+  const delimiter = fields.get('stock_delimiter') || ',';
+  const texts = [...fields.values()];
+  const items = texts.flatMap((text) => [text, ...text.split(delimiter)]);
+  const pieces = items.flatMap((item) => [item, ...item.split(/[,;|\t\r\n]/)]);
+  const trimmed = pieces.map((piece) => piece.trim());
+  return [...new Set([...texts, ...trimmed])].filter((text) => /^(?![a-z_:]+$).{6}/s.test(text));
 }
 
 function describeRedirect(location: string | null): string {

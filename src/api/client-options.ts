@@ -148,7 +148,7 @@ function readAuth(auth: unknown): Pick<ClientSettings, 'authorization' | 'secret
   checkCredential(email, 'auth.email', /^[^\s:\p{Cc}]+$/u);
   checkCredential(apiKey, 'auth.apiKey', /^[^\s\p{Cc}]+$/u);
   const basic = btoa(toText(toUtf8(`${email}:${apiKey}`)));
-  return { authorization: `Basic ${basic}`, secrets: [basic, apiKey] };
+  return { authorization: `Basic ${basic}`, secrets: [basic, apiKey, email] };
 }
 
 // The texts of values that are not text, such as "undefined".

@@ -163,6 +163,53 @@ describe('no error contains credentials or sent data', () => {
   });
 });
 
+describe('no error contains', () => {
+  const PRODUCT = {
+    ...{ title: 'Pocket Tuner', description: 'd', product_type: 'serials' as const },
+    ...{ price: '1', currency: 'EUR', gateways: ['paypal'] },
+  };
+  /** Sends a product that the provider refuses with a message, and returns the error as text. */
+  const refusal = async (changes: object, message: string, errors: string[] = []) => {
+    provider.answers(json(400, { message, errors }));
+    return inspect(await errorOf(client.products.create({ ...PRODUCT, ...changes })));
+  };
+
+  test.each([
+    [{ info: 'AAAA-1111,BBBB-2222' }, 'BBBB-2222'],
+    [{ info: 'AAAA-1111; BBBB-2222\r\nCCCC-3333' }, 'BBBB-2222'],
+    [{ info: 'AAAA-1111; BBBB-2222\r\nCCCC-3333' }, 'CCCC-3333'],
+    [{ info: 'AAAA 1111--BBBB, 2222', stock_delimiter: '--' }, 'BBBB, 2222'],
+  ])('one of the goods in %j', async (changes, one) => {
+    const shown = await refusal(changes, `Twice: ${one}`, [`info: ${one} is known`]);
+    expect(shown).not.toContain(one);
+    expect(shown).toContain('Twice: [redacted]: info: [redacted] is known.');
+  });
+
+  test('a text with a dot at its end, at the end of the message', async () => {
+    const description = 'Call Ada at +44 123 456.';
+    expect(await refusal({ description }, `Bad: ${description}`)).toContain('Bad: [redacted].');
+  });
+
+  test('a text without the spaces around it', async () => {
+    const shown = await refusal({ description: ' Call Ada ' }, 'Bad: Call Ada, really');
+    expect(shown).toContain('Bad: [redacted], really.');
+  });
+
+  test('the e-mail of the account', async () => {
+    const auth = { email: 'seller@example.com', apiKey };
+    provider.answers(json(401, { message: 'No account seller@example.com' }));
+    const error = await errorOf(connect({ auth }).products.get('prd_1'));
+    expect(error.message).toContain('No account [redacted].');
+  });
+
+  test('one of the goods; pieces under six characters stay', async () => {
+    const shown = await refusal({ info: 'a,e,i,o,AAAA-1111,' }, 'Validation failed', [
+      'no AAAA-1111',
+    ]);
+    expect(shown).toContain('Validation failed: no [redacted].');
+  });
+});
+
 describe('a redirect', () => {
   test.each([301, 302, 303, 307, 308])('with status %d is not followed', async (status) => {
     const location = `${elsewhere.origin}/api/v2/products/prd_1?token=hidden`;
