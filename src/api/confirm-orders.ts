@@ -1,4 +1,4 @@
-import { UsageError } from '../errors/errors.js';
+import { UsageError, WebhookError } from '../errors/errors.js';
 import { OptionChecks } from '../errors/option-checks.js';
 import type { Confirm, Confirmation, StatedOrder } from '../process/confirm.js';
 import { withTimeout } from '../runtime/timing.js';
@@ -16,8 +16,10 @@ export interface ConfirmOptions {
    */
   keep?: number;
   /**
-   * How to treat deliveries while the service is unavailable: `'refuse'` answers 503, and the provider
-   * retries them; `'accept'` runs their handlers. Default `'refuse'`.
+   * How to treat deliveries while the service is down: `'refuse'` answers 503, and the provider retries them;
+   * `'accept'` runs their handlers if there is no answer, or a 5xx. After any other error, and for an `id` over
+   * 100 characters or with others than letters, digits, `_` and `-`, the receiver answers 503, because the
+   * sender may have caused the error. Default `'refuse'`.
    */
   whenDown?: 'refuse' | 'accept';
 }
@@ -68,9 +70,26 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
     try {
       return await withTimeout(confirm(stated, asked), 'The service', TIMEOUT_MS);
     } catch (cause) {
-      return { state: 'unavailable', cause, accepts: whenDown === 'accept' };
+      const accepts = whenDown === 'accept' && isDown(cause, stated.payload.id);
+      return { state: 'unavailable', cause, accepts };
     }
   };
+}
+
+/**
+ * The codes of errors that a sender cannot cause. Too many requests are not among them: a sender of many deliveries
+ * causes them.
+ */
+const DOWN: readonly string[] = ['timed_out', 'unreachable', 'server_failed', 'unavailable'];
+
+/**
+ * Returns whether the service is down, and not only for an id of the sender: a service may fail, or close the
+ * connection, because of an id that is too long or has special characters.
+ */
+function isDown(cause: unknown, id: string): boolean {
+  if (!/^[\w-]{1,100}$/.test(id)) return false;
+  if (cause instanceof ApiError || cause instanceof WebhookError) return DOWN.includes(cause.code);
+  return cause instanceof Error && cause.name === 'TimeoutError';
 }
 
 async function confirm(stated: StatedOrder, asked: AskedOrders): Promise<Confirmation> {

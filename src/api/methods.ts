@@ -93,12 +93,16 @@ function toQuery(operation: string, page: number, perPage: number | undefined): 
 }
 
 function withId(operation: string, path: string, id: unknown): string {
-  // A path with "." or ".." leads to another endpoint.
-  if (typeof id !== 'string' || ['', '.', '..'].includes(id)) {
-    throw new UsageError(
-      'parameter_invalid',
-      `${operation} expects the id of a record but got ${id === '' ? 'an empty one' : nameType(id)}.`,
-    );
+  // A path with "." or ".." leads to another endpoint. A path cannot hold half a character.
+  if (typeof id !== 'string' || ['', '.', '..'].includes(id) || /\p{Cs}/u.test(id)) {
+    const what =
+      typeof id !== 'string'
+        ? nameType(id)
+        : id === ''
+          ? 'an empty one'
+          : 'one that no path can hold';
+    const message = `${operation} expects the id of a record but got ${what}.`;
+    throw new UsageError('parameter_invalid', message);
   }
   return path.replace(':id', () => encodeURIComponent(id));
 }

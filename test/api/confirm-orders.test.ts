@@ -15,7 +15,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { collecting } from '../opentelemetry/collected.js';
 import { TUNER } from '../sandbox/seller.js';
 import { startListener } from '../sandbox/webhooks/listener.js';
-import { deliver, SECRET } from '../support/deliver.js';
+import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { ended } from '../support/patience.js';
 
 const KEY = 'sk_test_confirm';
@@ -117,6 +117,7 @@ describe('an order that was forged with the secret', () => {
   test.each([
     ['id', 'ord_forged'],
     ['id', '..'],
+    ['id', 'ord_\ud800'],
     ['product_id', 'prd_dear'],
     ['email', 'thief@example.com'],
     ['value', '0.01'],
@@ -237,6 +238,44 @@ describe('a delivery gets', () => {
     ]);
     expect(await counted()).toEqual({ unavailable: 3 });
   });
+
+  test.each([503, 500] as const)(
+    '200 handled while the storefront answers %s, if whenDown is accept',
+    async (status) => {
+      const { url, account, paid } = await openStorefront();
+      const { receiver } = openReceiver(url, { whenDown: 'accept' });
+      account.faults.add({ operation: 'orders.get', status });
+      expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+    },
+  );
+
+  // The sender may have caused these, or the credentials are wrong for as long as no one looks.
+  test.each([429, 401, 403, 406] as const)(
+    '503 while the storefront answers %s, even if whenDown is accept',
+    async (status) => {
+      const { url, account, paid } = await openStorefront();
+      const { receiver, ship } = openReceiver(url, { whenDown: 'accept' });
+      account.faults.add({ operation: 'orders.get', status });
+      expect(await deliver(receiver, paid)).toMatchObject({ status: 503, outcome: 'unavailable' });
+      expect(ship).not.toHaveBeenCalled();
+      expect(await deliver(receiver, paid)).toMatchObject({ outcome: 'handled' });
+    },
+  );
+
+  test.each([400, 414, 431, 500, 'reset'] as const)(
+    '503 if its id may be why the storefront answers %s, even if whenDown is accept',
+    async (answer) => {
+      const listener = await startListener();
+      onTestFinished(() => listener.close());
+      listener.answer(answer);
+      const { receiver, ship } = openReceiver(listener.origin, { whenDown: 'accept' });
+      for (const id of ['x'.repeat(20_000), 'ord_\0', "ord_'", 'ord_ü', 'ord/1']) {
+        const reply = await deliver(receiver, { ...paidOrder(), id });
+        expect(reply).toMatchObject({ status: 503, outcome: 'unavailable' });
+      }
+      expect(ship).not.toHaveBeenCalled();
+    },
+  );
 
   test('an answer of the receiver within 5 s, even if the storefront hangs', async () => {
     const { paid } = await openStorefront();

@@ -115,7 +115,7 @@ describe('an id', () => {
     expect(provider.received[0]?.url).toBe(`/api/v2/products/${encoded}`);
   });
 
-  test.each(['', '.', '..', undefined, null, 7, {}])(
+  test.each(['', '.', '..', 'prd_\ud800', undefined, null, 7, {}])(
     '%j is rejected before anything is sent',
     async (id) => {
       const message = /^products\.\w+ expects the id of a record but got /;
