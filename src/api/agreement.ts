@@ -7,6 +7,16 @@ const SAME = ['id', 'product_id', 'email', 'currency', 'quantity'] as const;
 
 export const NO_SUCH_ORDER: readonly Issue[] = [{ path: 'id', message: 'belongs to no order' }];
 
+export const OTHER_TITLE: readonly Issue[] = [
+  { path: 'product_title', message: 'differs from the order' },
+];
+
+/** Returns whether the title in a delivery is that of the provider's order, or one of them is missing. */
+export function hasSameTitle({ payload }: StatedOrder, { product_title: title }: Order): boolean {
+  const stated = payload.product_title;
+  return stated === undefined || title === undefined || stated === title;
+}
+
 /**
  * Returns the fields in which the order in a delivery differs from the provider's order: their names, without
  * values. A field that either of them does not have is not compared.

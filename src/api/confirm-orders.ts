@@ -2,10 +2,12 @@ import { UsageError, WebhookError } from '../errors/errors.js';
 import { OptionChecks } from '../errors/option-checks.js';
 import type { Confirm, Confirmation, StatedOrder } from '../process/confirm.js';
 import { withTimeout } from '../runtime/timing.js';
+import type { Issue } from '../schemas/issue.js';
 import type { Order } from '../schemas/order.js';
 import { hasMethods } from '../stores/platform.js';
-import { findDisagreements, NO_SUCH_ORDER } from './agreement.js';
+import { findDisagreements, hasSameTitle, NO_SUCH_ORDER, OTHER_TITLE } from './agreement.js';
 import { ApiError } from './api-error.js';
+import type { ReadOptions } from './call-options.js';
 import type { Client } from './client.js';
 
 /** Options of {@link confirmOrders}. */
@@ -27,6 +29,10 @@ export interface ConfirmOptions {
 /** The part of a client that {@link confirmOrders} needs. */
 export interface OrderReader {
   readonly orders: Pick<Client['orders'], 'get'>;
+  /** Tells a product from a payment, of which the title has to agree. Default: no title is compared. */
+  readonly products?: {
+    readonly get: (id: string, options?: ReadOptions) => Promise<unknown>;
+  };
 }
 
 const NAMES = ['keep', 'whenDown'] as const satisfies (keyof ConfirmOptions)[];
@@ -39,10 +45,11 @@ const checks = new OptionChecks('confirmOrders');
 
 /**
  * Makes a receiver fetch each order before its handlers run, and run them only if the delivery agrees with
- * the order: the same `id`, `product_id`, `email`, `value`, `currency` and `quantity`. If the delivery says
- * that the order is paid, the order still has to be paid; otherwise the order must not be older than the
- * delivery says. Use it for goods worth money: a leaked secret is then not enough to get goods, and an order
- * that was refunded meanwhile is not delivered.
+ * the order: the same `id`, `product_id`, `email`, `value`, `currency` and `quantity`, and the same
+ * `product_title` if the order is of a payment and not of a product. If the delivery says that the order is
+ * paid, the order still has to be paid; otherwise the order must not be older than the delivery says. Use it
+ * for goods worth money: a leaked secret is then not enough to get goods, and an order that was refunded
+ * meanwhile is not delivered.
  *
  * @param client - A client from `createClient()`. If it retries, all its tries share 5 s.
  * @throws {UsageError} `option_invalid`
@@ -68,7 +75,7 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
   const asked = new AskedOrders(client, keep);
   return async (stated) => {
     try {
-      return await withTimeout(confirm(stated, asked), 'The service', TIMEOUT_MS);
+      return await withTimeout(confirm(stated, asked, client.products), 'The service', TIMEOUT_MS);
     } catch (cause) {
       const accepts = whenDown === 'accept' && isDown(cause, stated.payload.id);
       return { state: 'unavailable', cause, accepts };
@@ -92,22 +99,52 @@ function isDown(cause: unknown, id: string): boolean {
   return cause instanceof Error && cause.name === 'TimeoutError';
 }
 
-async function confirm(stated: StatedOrder, asked: AskedOrders): Promise<Confirmation> {
+async function confirm(
+  stated: StatedOrder,
+  asked: AskedOrders,
+  products: OrderReader['products'],
+): Promise<Confirmation> {
   const { id } = stated.payload;
   const startedAt = performance.now();
   const known = asked.lately(id);
   if (known) {
-    const [issue] = judge(stated, await known);
+    const [issue] = await judge(stated, await known, products);
     if (!issue) return { state: 'agreed', kept: true };
   }
   // The kept order may be older than the delivery, so fetch it again, or share a request that another
   // delivery has begun since.
-  const issues = judge(stated, await (asked.lately(id, startedAt) ?? asked.ask(id)));
+  const order = await (asked.lately(id, startedAt) ?? asked.ask(id));
+  const issues = await judge(stated, order, products);
   return issues.length > 0 ? { state: 'disagreed', issues } : { state: 'agreed', kept: false };
 }
 
-function judge(stated: StatedOrder, order: Order | undefined) {
-  return order ? findDisagreements(stated, order) : NO_SUCH_ORDER;
+async function judge(
+  stated: StatedOrder,
+  order: Order | undefined,
+  products: OrderReader['products'],
+): Promise<readonly Issue[]> {
+  if (!order) return NO_SUCH_ORDER;
+  const issues = findDisagreements(stated, order);
+  if (issues.length > 0 || !products || hasSameTitle(stated, order)) return issues;
+  // A seller may rename a product. Of a payment, only the title says what was sold: its product_id is a marker that
+  // belongs to no product (specification: Payment result), and the specification does not show the marker.
+  return (await isProduct(products, order.product_id ?? '')) ? [] : OTHER_TITLE;
+}
+
+async function isProduct(
+  products: NonNullable<OrderReader['products']>,
+  id: string,
+): Promise<boolean> {
+  try {
+    await products.get(id, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return true;
+  } catch (cause) {
+    if (isNoRecord(cause)) return false;
+    // The answer is a product, but not of the client's variant.
+    if (cause instanceof ApiError && cause.status === 200) return true;
+    // Not an error that counts as an outage: the service has just returned the order.
+    throw new Error('The product of the order could not be fetched.', { cause });
+  }
 }
 
 interface Asked {
@@ -163,9 +200,13 @@ async function fetchOrder({ orders }: OrderReader, id: string): Promise<Order | 
   try {
     return await orders.get(id, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
-    // The sender chooses the id, so it may be one that no order can have.
-    const isNone = error instanceof UsageError && error.code === 'parameter_invalid';
-    if (isNone || (error instanceof ApiError && error.code === 'not_found')) return undefined;
+    if (isNoRecord(error)) return undefined;
     throw error;
   }
+}
+
+function isNoRecord(error: unknown): boolean {
+  // The sender chooses the id, so it may be one that no order can have.
+  const isNone = error instanceof UsageError && error.code === 'parameter_invalid';
+  return isNone || (error instanceof ApiError && error.code === 'not_found');
 }

@@ -161,6 +161,67 @@ describe('an order that was forged with the secret', () => {
   });
 });
 
+describe('the title of what was sold', () => {
+  const PAYMENT = { title: 'Sticker', email: 'buyer@example.com', currency: 'EUR', value: '1.00' };
+  const openPayment = async () => {
+    const storefront = await openStorefront();
+    const { id } = await storefront.client.payments.create({
+      ...PAYMENT,
+      ...{ gateway: 'paypal', white_label: true },
+    });
+    return { ...storefront, payment: await storefront.pay(id) };
+  };
+  const forged = { product_title: 'Lifetime licence' };
+
+  test('of a payment has to agree, because nothing else says what was sold', async () => {
+    const { url, payment } = await openPayment();
+    const { receiver, ship, refused } = openReceiver(url);
+    expect(await deliver(receiver, { ...payment, ...forged })).toMatchObject({ status: 422 });
+    expect(refused[0]?.issues).toEqual([
+      { path: 'product_title', message: 'differs from the order' },
+    ]);
+    expect(ship).not.toHaveBeenCalled();
+    expect(await deliver(receiver, payment)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('of a product may differ, because the seller may have renamed it', async () => {
+    const { url, paid } = await openStorefront();
+    const { receiver, asked } = openReceiver(url);
+    const renamed = { ...paid, product_title: 'Old name' };
+    expect(await deliver(receiver, renamed)).toMatchObject({ outcome: 'handled' });
+    expect(asked.mock.calls.map(([address]) => new URL(address).pathname)).toEqual([
+      `/api/v2/orders/${paid.id}`,
+      `/api/v2/products/${paid.product_id}`,
+    ]);
+  });
+
+  test('of a product of the other variant may differ as well', async () => {
+    const { url, paid } = await openStorefront();
+    const auth = { accessToken: KEY };
+    const older = createClient({ baseUrl: url, auth, variant: 'older', retries: 0 });
+    const { receiver } = openReceiver(url, {}, { confirm: confirmOrders(older) });
+    const renamed = { ...paid, product_title: 'Old name' };
+    expect(await deliver(receiver, renamed)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('is not taken on trust if the product cannot be fetched, even if whenDown is accept', async () => {
+    const { url, account, payment } = await openPayment();
+    const { receiver, ship } = openReceiver(url, { whenDown: 'accept' });
+    account.faults.add({ operation: 'products.get', status: 503 });
+    expect(await deliver(receiver, { ...payment, ...forged })).toMatchObject({ status: 503 });
+    expect(ship).not.toHaveBeenCalled();
+  });
+
+  test('is not compared by a client that reads no products', async () => {
+    const { client, url, payment } = await openPayment();
+    const confirm = confirmOrders({ orders: client.orders });
+    const { receiver } = openReceiver(url, {}, { confirm });
+    expect(await deliver(receiver, { ...payment, ...forged })).toMatchObject({
+      outcome: 'handled',
+    });
+  });
+});
+
 describe('a delivery is rejected', () => {
   test.each(['order:paid', 'order:updated'])(
     'if its order was refunded in the meantime: %s',
