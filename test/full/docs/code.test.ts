@@ -1,8 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { createReceiver } from 'storefront-webhooks';
+import { loadFixture, replay, shippedFixtures } from 'storefront-webhooks/testing';
+import { describe, expect, test, vi } from 'vitest';
 import { blocks, PAGES, type Page } from '../../docs/pages.js';
 import { compile } from '../../support/compile.js';
 
@@ -41,6 +42,17 @@ describe('the examples of the pages', () => {
       rmSync(folder, { recursive: true });
     }
   });
+});
+
+test('the test on the page passes with the receiver of the start', async () => {
+  const [example = ''] = ofPage('docs/test.md', 'ts');
+  const makeReceiver = (secret: string) => createReceiver({ secret }).onPaid(() => {});
+  const run = vi.fn();
+  const names = ['test', 'expect', 'replay', 'makeReceiver'];
+  const body = example.replaceAll(/^import .*$/gm, '');
+  new Function(...names, body)(run, expect, replay, makeReceiver);
+  expect(run).toHaveBeenCalledOnce();
+  await run.mock.calls[0]?.[1]();
 });
 
 test('the page states the number of shipped deliveries', () => {
