@@ -1,4 +1,5 @@
 import { type ReceiverSource, toReceive } from '../src/process/receiver-source.js';
+import { withTimeout } from '../src/runtime/timing.js';
 import { runsOn } from '../src/stores/platform.js';
 import { respond } from './shared/web-response.js';
 
@@ -12,6 +13,9 @@ export interface WorkerContext {
  *
  * @param receiver - A function that creates the receiver from the environment, which holds the secret. The
  *   worker calls it once per `env` object, so pass on the object from the runtime, not a copy. Or a receiver.
+ * Pass the `context` of the runtime on to `fetch`: without it, a response waits for up to 10 s for work that would go on
+ * after it.
+ *
  * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
  * @example
@@ -28,8 +32,10 @@ export function toWorker<Env extends object>(
         (asked) => receive(asked, env),
         request,
         parsedBodyHint,
-        // Without a context, nothing lets the Worker go on after its response.
-        (promise) => (context ? context.waitUntil(promise) : promise),
+        // Without a context, nothing lets the Worker go on after its response, which waits for the late work of all
+        // deliveries: not for long, because one of them may have a record that the store does not accept for minutes.
+        (promise) =>
+          context ? context.waitUntil(promise) : withTimeout(promise, '').catch(() => {}),
       ),
   };
 }

@@ -3,7 +3,7 @@ import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks'
 import { toHono } from 'storefront-webhooks/hono';
 import { replay } from 'storefront-webhooks/testing';
 import { toWorker } from 'storefront-webhooks/workers';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SECRET } from './apps/inside/contract.js';
 
 interface Env {
@@ -75,4 +75,35 @@ describe.each([
     expect(complete).toHaveBeenCalledTimes(5);
     expect(await replay({ fetch }, 'order:paid', sent)).toMatchObject({ outcome: 'duplicate' });
   });
+});
+
+test('without a context, a response waits 10 s at most for the record of another delivery', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const store = memoryStore();
+  const refused = new Set<string>();
+  const complete: typeof store.complete = async (key, ...terms) => {
+    if (refused.size === 0) refused.add(key);
+    if (refused.has(key)) throw new Error('it restarts');
+    return store.complete(key, ...terms);
+  };
+  const worker = toWorker(({ secret }: Env) =>
+    createReceiver({ secret, store: { ...store, complete }, hooks: { onError() {} } }).on(
+      '*',
+      () => {},
+    ),
+  );
+  const env = { secret: SECRET };
+  const send = (id: string) => {
+    const answered = vi.fn();
+    const fetch = (request: Request) => worker.fetch(request, env);
+    void replay({ fetch }, 'order:paid', { secret: SECRET, id, timeout: 60_000 }).then(answered);
+    return answered;
+  };
+  send('1');
+  await vi.waitFor(() => expect(refused.size).toBe(1));
+  await vi.advanceTimersByTimeAsync(1_000);
+  const other = send('2');
+  await vi.advanceTimersByTimeAsync(11_000);
+  expect(other).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'handled' }));
 });
