@@ -7,7 +7,7 @@ const LIMIT = 500;
 const EVERY_MS = 60_000;
 
 /**
- * Deletes expired records from a durable store, about once a minute beside the deliveries, so that no operator has
+ * Deletes expired records from the store, about once a minute beside the deliveries, so that no operator has
  * to set up a job for it. If a purge reaches its limit, the next delivery starts another one.
  */
 export class Purger {
@@ -22,7 +22,7 @@ export class Purger {
 
   /** Starts a purge if one is due. Call it after a delivery, which then need not wait for the purge. */
   ifDue(): Promise<void> | undefined {
-    return this.#store.durable && performance.now() >= this.#dueAt ? this.#purge() : undefined;
+    return performance.now() >= this.#dueAt ? this.#purge() : undefined;
   }
 
   async #purge(): Promise<void> {
