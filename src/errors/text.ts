@@ -130,16 +130,15 @@ export function findUnknownOption(
 
 /** The Levenshtein distance of two names, ignoring case. */
 function distance(given: string, name: string): number {
-  const a = given.slice(0, 100).toLowerCase();
   const b = name.toLowerCase();
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
+  for (const letter of given.slice(0, 100).toLowerCase()) {
+    let left = Number.POSITIVE_INFINITY;
+    row = row.map((above, at) => {
+      const replaced = (row[at - 1] ?? above) + (letter === b[at - 1] ? 0 : 1);
+      left = Math.min(replaced, above + 1, left + 1);
+      return left;
+    });
   }
   return row[b.length] ?? 0;
 }

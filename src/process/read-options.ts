@@ -95,7 +95,7 @@ export function readOptions(options: ReceiverOptions): Settings {
   checks.check(
     typeof unwrap === 'boolean' || typeof unwrap === 'function',
     'unwrap',
-    'true, false, or a function of the parsed body, such as ({ event, data }) => ({ event, payload: data })',
+    'true, false, or a function that returns { event, payload }',
   );
   checks.check(
     queue === undefined || isQueue(queue),
@@ -230,12 +230,15 @@ export function readCommon(options: CommonOptions, checks: OptionChecks): Common
     'openTelemetry()',
   );
   checkHooks(hooks, checks);
+  const limit = checks.atLeastOne('limit', options.limit ?? 1024 * 1024);
+  const { maxBodyBytes = limit } = store;
+  checks.check(limit <= maxBodyBytes, 'limit', `at most ${maxBodyBytes}, all that the store holds`);
   return {
     headerNames: toHeaderNames(headerPrefix),
     store: memoryBehind(store) ?? guardStore(store),
     isDefaultStore: options.store === undefined,
     paidStatuses,
-    limit: checks.atLeastOne('limit', options.limit ?? 1024 * 1024),
+    limit,
     bodyTimeoutMs: checks.positive('bodyTimeout', options.bodyTimeout ?? 10_000),
     timeoutMs: checks.positive('timeout', options.timeout ?? 60_000),
     hooks,

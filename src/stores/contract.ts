@@ -43,18 +43,15 @@ export function withContract<Tx>(store: StoreVerbs<Tx>): IdempotencyStore<Tx> {
     claim: async (delivery, lease) => {
       checkKey(delivery?.key);
       const { leaseMs, keepMs, maxCrashes } = lease ?? {};
-      checkNumbers(
-        { leaseMs, keepMs, maxCrashes },
-        'claim(delivery, { owner, leaseMs: 10_000, keepMs: Infinity, maxCrashes: 3 })',
-      );
+      checkNumbers({ leaseMs, keepMs, maxCrashes });
       return store.claim(delivery, lease);
     },
     renew: async (key, fence, leaseMs) => {
-      checkNumbers({ leaseMs }, 'renew(key, fence, 10_000)');
+      checkNumbers({ leaseMs });
       return store.renew(checkKey(key), fence, leaseMs);
     },
     complete: async (key, fence, keepMs) => {
-      checkNumbers({ keepMs }, 'complete(key, fence, Infinity)');
+      checkNumbers({ keepMs });
       return store.complete(checkKey(key), fence, keepMs);
     },
     fail: async (key, fence, { permanent, error }) =>
@@ -88,16 +85,13 @@ export function checkKey(key: unknown): string {
 }
 
 /** Checks numbers. A `leaseMs` may be below 0, for a lease that has already expired; the others may not. */
-function checkNumbers(given: Readonly<Record<string, unknown>>, line: string): void {
+function checkNumbers(given: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(given)) {
     const isLease = name === 'leaseMs';
     if (typeof value === 'number' && (isLease ? Number.isFinite(value) : value >= 0)) continue;
     const what = isLease ? 'a finite number' : 'a number from 0 to Infinity';
     const found = typeof value === 'number' ? value : nameType(value);
-    throw new UsageError(
-      'option_invalid',
-      `A store takes ${what} as ${name}, but got ${found}. Pass one, as in store.${line}.`,
-    );
+    throw new UsageError('option_invalid', `A store takes ${what} as ${name}, but got ${found}.`);
   }
 }
 
@@ -152,6 +146,7 @@ export function forward<Tx>(
   return {
     durable: store.durable,
     description: store.description,
+    maxBodyBytes: store.maxBodyBytes,
     whenSilent: store.whenSilent,
     claim: (...args) => around(() => store.claim(...args), args[0]?.key),
     renew: (...args) => around(() => store.renew(...args), args[0]),

@@ -195,6 +195,8 @@ export interface IdempotencyStore<Tx = unknown> {
   readonly durable: boolean;
   /** A short description for the operator, such as `SQLite (webhooks.db)`: no folder, no host, no password. */
   readonly description?: string | undefined;
+  /** The largest body that the store holds, in bytes: the `limit` of a receiver must not be larger. Default: any. */
+  readonly maxBodyBytes?: number | undefined;
   /** Advice to the operator if the store does not answer for a while, in one or two sentences. */
   readonly whenSilent?: string | undefined;
   /**

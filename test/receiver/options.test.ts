@@ -1,4 +1,4 @@
-import { createReceiver, type ReceiverOptions } from 'storefront-webhooks';
+import { createReceiver, memoryStore, type ReceiverOptions } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
@@ -77,6 +77,14 @@ test.each([
   expect(create({ secret: SECRET, ...options })).toThrow(
     expect.objectContaining({ code: 'option_invalid', message: expect.stringContaining(said) }),
   );
+});
+
+test('a limit above what the store holds is rejected: a queue would accept what no attempt can claim', () => {
+  const store = { ...memoryStore(), maxBodyBytes: 1_400_000 };
+  expect(create({ secret: SECRET, store, limit: 2_000_000 })).toThrow(
+    'the option limit has to be at most 1400000, all that the store holds.',
+  );
+  expect(create({ secret: SECRET, store, limit: 1_400_000 })).not.toThrow();
 });
 
 test.each([

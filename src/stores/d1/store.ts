@@ -15,8 +15,8 @@ import { type D1Batch, d1Transactions } from './transact.js';
  * The store purges by itself, together with a completion, so its `purge` does nothing and returns 0. A handler with
  * `transaction` gets a {@link D1Batch} as its `tx`.
  *
- * A row holds 2 MB, and bodies are base64, so a body of more than about 1.5 MB does not fit: the delivery is
- * answered 503. The receiver's `limit` is 1 MiB unless you raise it.
+ * A row holds 2 MB, and bodies are base64, so the receiver's `limit` must not be above 1,400,000 bytes. The default of
+ * 1 MiB fits.
  *
  * @throws {UsageError} `client_invalid` if the argument is not a D1 database. The verbs reject with the errors of
  *   D1.
@@ -53,7 +53,7 @@ export function d1Schema(): string {
 export class D1Store extends StatementStore {
   constructor(database: D1Client, purge: Purge) {
     let isChecked = false;
-    super({ durable: true, description: 'D1' }, (name, values) =>
+    super({ durable: true, description: 'D1', maxBodyBytes: 1_400_000 }, (name, values) =>
       withTables(database, async () => {
         if (!isChecked) await checkTables(database);
         isChecked = true;

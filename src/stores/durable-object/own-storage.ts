@@ -5,7 +5,7 @@ import { StatementStore } from '../sqlite/statement-store.js';
 import { STATEMENTS, type StatementName } from '../sqlite/statements.js';
 import { prepareAll, type Transactor, transactionsOn } from '../sqlite/transact.js';
 import type { IdempotencyStore } from '../store.js';
-import { type SqlStorage, Tables } from './tables.js';
+import { MAX_BODY_BYTES, type SqlStorage, Tables } from './tables.js';
 
 /** The part of Cloudflare's `DurableObjectStorage` that {@link storageStore} uses. */
 export interface OwnStorage extends SqlStorage {
@@ -49,7 +49,11 @@ export function storageStore<Storage extends OwnStorage>(
   const tables = new Tables(storage);
   const store = withContract<Storage>(
     new StatementStore(
-      { durable: true, description: 'the storage of a Durable Object' },
+      {
+        durable: true,
+        description: 'the storage of a Durable Object',
+        maxBodyBytes: MAX_BODY_BYTES,
+      },
       async (name, values) => {
         const rows = tables.exec(STATEMENTS[name], ...values);
         if (BEFORE_WORK.has(name)) await storage.sync();

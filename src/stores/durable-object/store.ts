@@ -12,6 +12,7 @@ import {
 import { CONTENT_TYPE, decode, encode, OTHER_VERSION, toUrl } from './frames.js';
 import { checkBinding } from './namespace.js';
 import { listInPages } from './pages.js';
+import { MAX_BODY_BYTES } from './tables.js';
 
 /** The part of Cloudflare's `DurableObjectNamespace` that this package uses. */
 export interface DeliveriesNamespace {
@@ -44,8 +45,8 @@ const MAX_SHARDS = 256;
  * Remembers deliveries in Durable Objects of the class {@link WebhookDeliveries}: durable, for all isolates of a
  * Worker, wherever they run.
  *
- * The objects purge by themselves, so the store's `purge` does nothing and returns 0. A row holds 2 MB: a delivery
- * with a larger body is answered 503. The receiver's `limit` is 1 MiB unless you raise it.
+ * The objects purge by themselves, so the store's `purge` does nothing and returns 0. A row holds 2 MB, so the
+ * receiver's `limit` must not be above 1,900,000 bytes. The default of 1 MiB fits.
  *
  * @throws {UsageError} `client_invalid` if the argument is not such a namespace, or `option_invalid`. The verbs
  *   reject with the errors of the runtime, or with `store_unavailable` for an error of an object.
@@ -91,10 +92,13 @@ class DurableObjectStore extends StatementStore {
       const run: RunStatement = (name, values) => ask(namespace, id, name, values);
       return { run, store: new StatementStore({ durable: true, description }, run) };
     });
-    super({ durable: true, description }, async (name, values, { key = '' } = {}) => {
-      const shard = shards[indexOf(key, count)];
-      return shard ? shard.run(name, values) : [];
-    });
+    super(
+      { durable: true, description, maxBodyBytes: MAX_BODY_BYTES },
+      async (name, values, { key = '' } = {}) => {
+        const shard = shards[indexOf(key, count)];
+        return shard ? shard.run(name, values) : [];
+      },
+    );
     this.#shards = shards.map(({ store }) => store);
   }
 

@@ -9,6 +9,9 @@ export interface SqlStorage {
   transactionSync<Result>(work: () => Result): Result;
 }
 
+/** A row holds 2 MB: the body, and beside it what came with the request. */
+export const MAX_BODY_BYTES = 1_900_000;
+
 /** The tables of the deliveries in the SQLite of an object. */
 export class Tables {
   readonly #storage: SqlStorage;

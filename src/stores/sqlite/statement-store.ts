@@ -35,14 +35,20 @@ export type RunStatement = (
 export class StatementStore implements StoreVerbs {
   readonly durable: boolean;
   readonly description: string;
+  readonly maxBodyBytes: number | undefined;
   readonly #run: RunStatement;
 
   constructor(
-    { durable, description }: { readonly durable: boolean; readonly description: string },
+    {
+      durable,
+      description,
+      maxBodyBytes,
+    }: Pick<StoreVerbs, 'durable' | 'maxBodyBytes'> & { readonly description: string },
     run: RunStatement,
   ) {
     this.durable = durable;
     this.description = description;
+    this.maxBodyBytes = maxBodyBytes;
     this.#run = run;
   }
 

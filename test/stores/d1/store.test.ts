@@ -1,3 +1,4 @@
+import { createReceiver } from 'storefront-webhooks';
 import { d1Ledger, d1Schema, d1Store } from 'storefront-webhooks/cloudflare';
 import { sqliteSchema } from 'storefront-webhooks/sqlite';
 import { expect, test, vi } from 'vitest';
@@ -108,4 +109,11 @@ test.each([
   });
   expect(() => d1Store(binding as never)).toThrow(refused);
   expect(() => d1Ledger(binding as never)).toThrow(refused);
+});
+
+test('a receiver accepts no body that does not fit in a row', () => {
+  const store = d1Store(database());
+  expect(() => createReceiver({ secret: 'a secret', store, limit: 1_400_001 })).toThrow(
+    'at most 1400000',
+  );
 });

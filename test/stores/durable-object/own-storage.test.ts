@@ -70,3 +70,10 @@ test.each([
     }),
   );
 });
+
+test('a receiver accepts no body that does not fit in a row', () => {
+  const store = storageStore(open().storage);
+  expect(() => createReceiver({ secret: 'a secret', store, limit: 1_900_001 })).toThrow(
+    'at most 1900000',
+  );
+});

@@ -1,3 +1,4 @@
+import { createReceiver } from 'storefront-webhooks';
 import { durableObjectStore } from 'storefront-webhooks/cloudflare';
 import { expect, test } from 'vitest';
 import {
@@ -107,5 +108,12 @@ test.each([
       code: 'client_invalid',
       message: expect.stringContaining('"new_sqlite_classes": ["WebhookDeliveries"]'),
     }),
+  );
+});
+
+test('a receiver accepts no body that does not fit in a row', () => {
+  const store = durableObjectStore(namespace(foreign));
+  expect(() => createReceiver({ secret: 'a secret', store, limit: 1_900_001 })).toThrow(
+    'at most 1900000',
   );
 });

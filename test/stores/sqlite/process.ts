@@ -18,6 +18,7 @@ const {
   description,
   whenSilent: _,
   transactions: __,
+  maxBodyBytes: ___,
   ...store
 } = forward(sqliteStore(database));
 const verbs: RemoteVerbs = {

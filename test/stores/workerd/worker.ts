@@ -208,6 +208,7 @@ function bound(store: IdempotencyStore): RemoteVerbs {
     description: __,
     whenSilent: ___,
     transactions: ____,
+    maxBodyBytes: _____,
     ...verbs
   } = forward(store);
   return {
