@@ -1,83 +1,18 @@
-import pg from 'pg';
-import { loadFixture, replay } from 'storefront-webhooks/testing';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { WEBHOOK_SECRET } from '../../examples/shop.js';
-import { type PostgresServer, startPostgres, withPostgres } from '../../support/postgres.js';
-import { startExample } from '../../support/program.js';
-
-const saved = loadFixture('goods');
-const order = JSON.parse(Buffer.from(saved.body).toString());
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { product, useKeys } from '../../examples/keys.js';
+import { withPostgres } from '../../support/postgres.js';
 
 withPostgres('the shop of licence keys', () => {
-  let server: PostgresServer;
-  let pool: pg.Pool;
-  beforeAll(async () => {
-    server = await startPostgres();
-    pool = new pg.Pool({ connectionString: server.url, max: 2 });
-  });
-  afterAll(async () => {
-    await pool.end();
-    await server.remove();
-  });
-
-  const open = () =>
-    startExample('examples/stock/keys.ts', {
-      env: { WEBHOOK_SECRET, DATABASE_URL: server.url },
-    });
-  /** The codes that an order has. */
-  const codesOf = async (id: string) => {
-    const { rows } = await pool.query('SELECT code FROM licence WHERE order_id = $1', [id]);
-    return rows.map(({ code }): string => code).sort();
-  };
-  const call = (origin: string, changes: object) => {
-    const body = Buffer.from(JSON.stringify({ ...order, ...changes }));
-    return replay(
-      `${origin}/goods`,
-      { ...saved, body },
-      { secret: WEBHOOK_SECRET, timeout: 20_000 },
-    );
-  };
+  const { open, call, codesOf, enter, query } = useKeys();
 
   test('sells only the keys that were entered', async () => {
     for (const entered of [0, 100]) {
       const shop = await open();
       await shop.stop();
-      const { rows } = await pool.query('SELECT count(*)::int AS n FROM licence');
+      const { rows } = await query('SELECT count(*)::int AS n FROM licence');
       expect(rows).toEqual([{ n: entered }]);
-      if (entered === 0)
-        await pool.query(
-          "INSERT INTO licence (code, product) SELECT 'KEY-' || n, $1 FROM generate_series(1, 100) AS n",
-          [order.product_id],
-        );
+      if (entered === 0) await enter('KEY-', 100);
     }
-  });
-
-  test('an order gets one key, for any number of calls and crashes', async () => {
-    const given = new Set<string>();
-    const ask = async (origin: string) => {
-      const { status, body } = await replay(`${origin}/goods`, 'goods', { secret: WEBHOOK_SECRET });
-      if (status === 200) given.add(body);
-    };
-    for (const killedAfterMs of [0, 30, 60]) {
-      const shop = await open();
-      const asked = Promise.allSettled(Array.from({ length: 4 }, () => ask(shop.origin)));
-      await new Promise((resolve) => setTimeout(resolve, killedAfterMs));
-      await shop.stop();
-      await asked;
-    }
-    const shop = await open();
-    // A killed process may hold its lease for ten seconds, and the call waits.
-    await replay(`${shop.origin}/goods`, 'goods', { secret: WEBHOOK_SECRET, timeout: 20_000 });
-    await ask(shop.origin);
-    expect([...given]).toEqual([expect.stringMatching(/^KEY-\d+$/)]);
-    const taken = await pool.query('SELECT code FROM licence WHERE order_id IS NOT NULL');
-    expect(taken.rows).toEqual([{ code: [...given][0] }]);
-    const refused = await replay(`${shop.origin}/goods`, 'goods/not-paid', {
-      secret: WEBHOOK_SECRET,
-    });
-    expect(refused).toMatchObject({ status: 422, outcome: 'rejected' });
-    shop.terminate();
-    expect(await shop.ended).toBe(0);
   });
 
   describe('while it runs', () => {
@@ -102,9 +37,9 @@ withPostgres('the shop of licence keys', () => {
     });
 
     test('keys that were taken before a crash are the keys of the order', async () => {
-      await pool.query(
+      await query(
         "INSERT INTO licence VALUES ('OLD-1', $1, 'ord_crashed', 1), ('OLD-2', $1, 'ord_crashed', 2)",
-        [order.product_id],
+        [product],
       );
       const answer = await call(originOf(), { id: 'ord_crashed', quantity: 2 });
       expect(answer).toMatchObject({ status: 200, body: 'OLD-1\nOLD-2' });
@@ -116,25 +51,6 @@ withPostgres('the shop of licence keys', () => {
         expect(await call(originOf(), { id, quantity })).toMatchObject({ status: 500 });
         expect(await codesOf(id)).toEqual([]);
       }
-    });
-
-    test('a query that was given up, and still runs, takes no further keys', async () => {
-      const asked = { id: 'ord_slow', quantity: 2 };
-      const holder = await pool.connect();
-      // Reads go on, and writes wait.
-      await holder.query('BEGIN; LOCK TABLE licence IN SHARE MODE');
-      expect(await call(originOf(), asked)).toMatchObject({ status: 500 });
-      const next = call(originOf(), asked);
-      await vi.waitFor(async () => {
-        const waiting =
-          "SELECT count(*)::int AS n FROM pg_locks WHERE relation = 'licence'::regclass AND NOT granted";
-        expect((await pool.query(waiting)).rows).toEqual([{ n: 2 }]);
-      }, 5000);
-      await holder.query('COMMIT');
-      holder.release();
-      await next;
-      expect(await call(originOf(), asked)).toMatchObject({ status: 200 });
-      expect(await codesOf('ord_slow')).toHaveLength(2);
     });
   });
 });

@@ -1,6 +1,6 @@
 /** The example for Cloudflare, whose queue can be down and whose deliveries can be made older. */
 import type { DurableObjectState } from '@cloudflare/workers-types';
-import shop, { WebhookDeliveries as Deliveries } from '../../../examples/cloudflare/index.js';
+import shop, { WebhookDeliveries as Deliveries } from '../../examples/cloudflare/index.js';
 
 type Fetch = typeof shop.fetch;
 type Env = Parameters<Fetch>[1];
