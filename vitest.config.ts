@@ -51,19 +51,19 @@ export default defineConfig({
           ...within(20),
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{full,nightly,adapters}/**', '**/node_modules/**'],
+          exclude: ['test/{full,nightly,frameworks}/**', '**/node_modules/**'],
           // A file takes what is loaded already: to load the sources anew takes longer than most files do.
           isolate: false,
         },
       },
       {
-        // Frameworks replace globals, such as Request: each file has a process of its own.
+        // Some frameworks replace globals, such as Request: each file that loads many of them has a process of its own.
         resolve: { alias },
         test: {
           ...shared,
           ...within(20),
-          name: 'adapters',
-          include: ['test/adapters/**/*.test.ts'],
+          name: 'frameworks',
+          include: ['test/frameworks/**/*.test.ts'],
         },
       },
       {

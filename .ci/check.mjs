@@ -27,7 +27,7 @@ function testsOf(file) {
   if (/^test\/.*\.test\.ts$/.test(file)) return [file];
   const [root, room] = file.split('/');
   if (root === 'test') return [`test/${room}`];
-  if (root === 'adapters') return ['test/adapters'];
+  if (root === 'adapters') return ['test/adapters', 'test/frameworks'];
   if (root === 'src' && file.split('/').length === 2) return CORE;
   if (root === 'src') return [`test/${room}`, ...(ALSO[room] ?? [])];
   if (root === 'examples') return ['test/examples'];
@@ -45,4 +45,4 @@ const run = (command, ...args) => {
 run('npm', 'run', '--silent', 'lint');
 run('npm', 'run', '--silent', 'types');
 if (tests.length > 0)
-  run('npx', 'vitest', 'run', '--project', 'fast', '--project', 'adapters', ...tests);
+  run('npx', 'vitest', 'run', '--project', 'fast', '--project', 'frameworks', ...tests);

@@ -1,8 +1,8 @@
 import { replay } from 'storefront-webhooks/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { applications } from '../adapters/applications.js';
+import { makeContract, SECRET } from '../adapters/apps/inside/contract.js';
 import { stillClocks } from '../support/still-clocks.js';
-import { applications } from './applications.js';
-import { makeContract, SECRET } from './apps/inside/contract.js';
 
 const mounts = await applications();
 

@@ -24,8 +24,8 @@ import { toNextPages } from 'storefront-webhooks/next-pages';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { toWorker } from 'storefront-webhooks/workers';
 import { describe, expect, test, vi } from 'vitest';
-import { SECRET } from './apps/inside/contract.js';
-import { orderOf, webhook } from './corpus.js';
+import { SECRET } from '../adapters/apps/inside/contract.js';
+import { orderOf, webhook } from '../adapters/corpus.js';
 
 const order = orderOf(1_000);
 const whole = Object.fromEntries(

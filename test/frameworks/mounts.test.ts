@@ -5,10 +5,10 @@ import { toNextPages } from 'storefront-webhooks/next-pages';
 import { toWorker } from 'storefront-webhooks/workers';
 import { expect, test } from 'vitest';
 import { ask } from '../../src/sandbox/trade/customers.js';
+import { applications } from '../adapters/applications.js';
+import { type Application, type Contract, makeContract } from '../adapters/apps/inside/contract.js';
+import { listen, listenToFetch } from '../adapters/apps/inside/listen.js';
 import { openShop, SECRET } from '../sandbox/webhooks/shop.js';
-import { applications } from './applications.js';
-import { type Application, type Contract, makeContract } from './apps/inside/contract.js';
-import { listen, listenToFetch } from './apps/inside/listen.js';
 
 const EVENTS = [
   'order:created',

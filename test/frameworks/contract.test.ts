@@ -1,6 +1,6 @@
-import { applications } from './applications.js';
-import { type Application, makeContract, SECRET } from './apps/inside/contract.js';
-import { adapterContract, type Mounted } from './contract.js';
+import { applications } from '../adapters/applications.js';
+import { type Application, makeContract, SECRET } from '../adapters/apps/inside/contract.js';
+import { adapterContract, type Mounted } from '../adapters/contract.js';
 
 /** Runs the applications in this process. */
 async function open({ serve }: Application): Promise<Mounted> {

@@ -21,10 +21,10 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { toWorker } from 'storefront-webhooks/workers';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
+import { SECRET } from '../adapters/apps/inside/contract.js';
+import { orderOf, webhook } from '../adapters/corpus.js';
 import { durableStore } from '../support/durable.js';
 import { gate } from '../support/gate.js';
-import { SECRET } from './apps/inside/contract.js';
-import { orderOf, webhook } from './corpus.js';
 
 const order = orderOf(1_000);
 const headersOf = (id: string, event?: string) =>
@@ -51,14 +51,18 @@ async function advanceUntil(isReached: () => boolean, longestMs: number): Promis
   }
 }
 
-/** Each kind of work that no response waits for: makes a receiver with it, and `onDone` is called at its end. */
-const KINDS: readonly (readonly [string, (onDone: () => void) => Receiver])[] = [
+/** Makes a receiver with work that lasts until `over` resolves, and calls `onDone` at its end. */
+type MakeReceiver = (onDone: () => void, over?: () => Promise<unknown>) => Receiver;
+
+/** Each kind of work that no response waits for. */
+const KINDS: readonly (readonly [string, MakeReceiver])[] = [
   [
     'the record of a delivery that the store did not accept at first',
-    (onDone) => {
+    (onDone, over = soon) => {
       const store = awayFor(3);
       const complete: IdempotencyStore['complete'] = async (...args) => {
         const isHeld = await store.complete(...args);
+        await over();
         onDone();
         return isHeld;
       };
@@ -68,30 +72,30 @@ const KINDS: readonly (readonly [string, (onDone: () => void) => Receiver])[] = 
   ],
   [
     'a hook that returns a promise',
-    (onDone) => {
-      const hooks = { onOutcome: () => soon().then(onDone) };
+    (onDone, over = soon) => {
+      const hooks = { onOutcome: () => over().then(onDone) };
       return createReceiver({ secret: SECRET, store: memoryStore(), hooks }).on('*', () => {});
     },
   ],
   [
     'a hook about a late record',
-    (onDone) => {
+    (onDone, over = soon) => {
       let tries = 0;
       const lose = async () => {
         tries += 1;
         if (tries < 4) throw new Error('it restarts');
         return false;
       };
-      const hooks = { onError: () => soon().then(onDone) };
+      const hooks = { onError: () => over().then(onDone) };
       const store = forward(memoryStore(), { complete: lose });
       return createReceiver({ secret: SECRET, store, hooks }).on('*', () => {});
     },
   ],
   [
     'a purge',
-    (onDone) => {
+    (onDone, over = soon) => {
       const purge = async () => {
-        await soon();
+        await over();
         onDone();
         return 0;
       };
@@ -173,10 +177,13 @@ describe.concurrent.each(KINDS)('%s', (_, makeReceiver) => {
     ],
   ])('is handed over to the waitUntil of the platform by %s', async (_, mount) => {
     const onDone = vi.fn();
+    const { open, opened } = gate();
     const waited: Promise<unknown>[] = [];
-    const send = mount(makeReceiver(onDone), (promise) => waited.push(promise));
+    const receiver = makeReceiver(onDone, () => opened);
+    const send = mount(receiver, (promise) => waited.push(promise));
     expect(await send(headersOf('whl_1'))).toBe(200);
     expect(onDone).not.toHaveBeenCalled();
+    open();
     await Promise.all(waited);
     expect(onDone).toHaveBeenCalledOnce();
   });
@@ -217,8 +224,10 @@ describe.concurrent.each(KINDS)('%s', (_, makeReceiver) => {
     ['toHono', (receiver) => byFetch(hono(receiver).fetch)],
   ])('does not delay the response of %s, whose process goes on', async (_, mount) => {
     const onDone = vi.fn();
-    expect(await mount(makeReceiver(onDone))(headersOf('whl_1'))).toBe(200);
+    const { open, opened } = gate();
+    expect(await mount(makeReceiver(onDone, () => opened))(headersOf('whl_1'))).toBe(200);
     expect(onDone).not.toHaveBeenCalled();
+    open();
     await vi.waitFor(() => expect(onDone).toHaveBeenCalledOnce());
   });
 });
