@@ -141,13 +141,19 @@ describe.each([
 
   test('accepts a large body in many pieces if the limit permits it', async () => {
     const { app } = setUp();
-    const receiver = createReceiver({ secret: SECRET, limit: 4 * 1024 * 1024 }).on('*', () => {});
+    const receiver = createReceiver({
+      secret: SECRET,
+      limit: 4 * 1024 * 1024,
+      bodyTimeout: 20_000,
+    }).on('*', () => {});
     app.post('/webhooks', toExpress(receiver));
     const paid = loadFixture('order:paid');
     const order = JSON.parse(Buffer.from(paid.body).toString());
     const large = Buffer.from(JSON.stringify({ ...order, padding: 'x'.repeat(3 * 1024 * 1024) }));
     const sent = { ...paid, body: large };
-    expect(await replay(app, sent, { secret: SECRET, chunks: 15_000 })).toMatchObject({
+    expect(
+      await replay(app, sent, { secret: SECRET, chunks: 10_500, timeout: 20_000 }),
+    ).toMatchObject({
       status: 200,
     });
   });
