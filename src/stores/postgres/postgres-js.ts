@@ -1,5 +1,7 @@
 import { UsageError } from '../../errors/errors.js';
 import { soon } from '../../runtime/turn.js';
+import { hasMethods } from '../platform.js';
+import { optionOf } from '../size-limits.js';
 
 /** The `sql` of postgres.js. */
 export interface PostgresJs<Tx> {
@@ -21,12 +23,14 @@ export async function throughPostgresJs<Tx>(
   const life = new Life();
   let first: { readonly error: unknown } | undefined;
   const noting = async (tx: Tx) => {
+    const stop = hasLimit(sql) && isPinged(tx) ? pingWhile(() => !life.hasCopied, tx) : ignore;
     try {
       await run(tx);
     } catch (error) {
       first = { error };
       throw error;
     } finally {
+      stop();
       life.hasEnded = true;
     }
   };
@@ -46,6 +50,8 @@ class Life {
   isOver = false;
   /** Whether the work has ended. */
   hasEnded = false;
+  /** Whether the work has begun a COPY, which no other statement may interrupt. */
+  hasCopied = false;
 
   guard<Tx, Result>(run: (tx: Tx) => Result | Promise<Result>): (tx: Tx) => Promise<unknown> {
     return async (tx) => {
@@ -68,20 +74,25 @@ class Life {
     return new Proxy(tx, {
       apply: (target, self, args) => {
         this.#check();
+        this.#note(args[0]);
         return Reflect.apply(target, self, args);
       },
       get: (target, name) => {
         this.#check();
         const value: unknown = Reflect.get(target, name);
-        if (name !== 'savepoint' || typeof value !== 'function') return value;
-        return (...args: unknown[]) =>
-          Reflect.apply(
-            value,
-            target,
-            args.map((arg) => (isRun(arg) ? this.guard(arg) : arg)),
-          );
+        if (!/^(?:savepoint|unsafe)$/.test(String(name)) || typeof value !== 'function')
+          return value;
+        return (...args: unknown[]) => {
+          this.#note(args[0]);
+          const guarded = args.map((arg) => (isRun(arg) ? this.guard(arg) : arg));
+          return Reflect.apply(value, target, guarded);
+        };
       },
     });
+  }
+
+  #note(text: unknown): void {
+    this.hasCopied ||= /^\s*copy\b/i.test(String(text));
   }
 
   #check(): void {
@@ -92,6 +103,46 @@ class Life {
     );
   }
 }
+
+/** Half of the time for which docs/stores.md lets a connection be silent. */
+const PING_MS = 2_000;
+/** In 15 minutes. After that, the limit ends the transaction of work that never ends, and so frees its locks. */
+const MAX_PINGS = 450;
+
+interface Pinged {
+  unsafe(text: string): PromiseLike<unknown>;
+}
+
+function isPinged(tx: unknown): tx is Pinged {
+  return hasMethods(tx, 'unsafe');
+}
+
+/** Returns whether the connections end by themselves when they are silent: `socket` is the only way to have that. */
+function hasLimit(sql: unknown): boolean {
+  return typeof optionOf(sql, 'options', 'socket') === 'function';
+}
+
+/**
+ * Keeps a connection from falling silent while the work waits for something else, such as another service. Returns a
+ * function that stops it. The statement is empty, so that it also succeeds in a transaction or savepoint that has
+ * failed. The next one waits for its answer: each write would extend the life of a connection that is dead.
+ */
+function pingWhile(isAllowed: () => boolean, tx: Pinged): () => void {
+  let isAnswered = true;
+  let pings = 0;
+  const timer = setInterval(async () => {
+    if (!isAnswered || !isAllowed() || ++pings > MAX_PINGS) return;
+    isAnswered = false;
+    try {
+      await tx.unsafe('');
+      isAnswered = true;
+    } catch {}
+  }, PING_MS);
+  timer.unref?.();
+  return () => clearInterval(timer);
+}
+
+function ignore(): void {}
 
 function isRun(value: unknown): value is (tx: unknown) => unknown {
   return typeof value === 'function';
