@@ -33,6 +33,7 @@ const SERVICES = {
 };
 
 const handled = vi.fn();
+const onPaid = vi.fn();
 const queries: unknown[] = [];
 const receivers = new Map<string, Receiver>();
 
@@ -44,6 +45,7 @@ beforeAll(async () => {
     const { receiver }: { receiver: Receiver } = await import(`../../examples/services/${name}.ts`);
     receiver
       .on('order:*', (event: WebhookEvent<string, Order>) => handled(event.event, event))
+      .onPaid(onPaid)
       .on('query:created', ({ payload }) => void queries.push(payload));
     receivers.set(name, receiver);
   }
@@ -68,10 +70,12 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
 
   test('is an order, and its retry in another encoding is a duplicate', async () => {
     handled.mockClear();
+    onPaid.mockClear();
     expect(await send(saved)).toMatchObject({ asExpected: true });
     const again = JSON.stringify(JSON.parse(text(saved)), null, 1);
     expect(await send(written(saved, again))).toMatchObject({ outcome: 'duplicate' });
     expect(handled).toHaveBeenCalledOnce();
+    expect(onPaid).toHaveBeenCalledOnce();
     const [event, { payload }] = handled.mock.calls[0] ?? [];
     expect(event).toBe('order:paid');
     expect(payload).toMatchObject(order);
@@ -95,6 +99,22 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     expect(await send(pending)).toMatchObject({ status: 422 });
     hooks.mockRestore();
   });
+
+  test
+    .runIf(name === 'shoppy')
+    .each([{ refund_id: 'rf_1' }, { disputed_at: '2021-03-22T08:00:00.000000Z' }])(
+    'is not paid once the money is gone: %j',
+    async (gone) => {
+      onPaid.mockClear();
+      const body = JSON.parse(text(saved));
+      Object.assign(body.data.order, { id: Object.keys(gone).join(), ...gone });
+      const changed = JSON.stringify({ ...body, event: 'order:updated' });
+      expect(await send(written(saved, changed), { event: 'order:updated' })).toMatchObject({
+        outcome: 'handled',
+      });
+      expect(onPaid).not.toHaveBeenCalled();
+    },
+  );
 
   test('ignores another event in a header', async () => {
     handled.mockClear();
