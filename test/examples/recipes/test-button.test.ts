@@ -30,6 +30,12 @@ test('a forged delivery is rejected, and a paid order is delivered', async () =>
   expect(log).toHaveBeenCalledExactlyOnceWith('Delivered order ord_1');
 });
 
+test('a paid order that says it is no simulation is delivered', async () => {
+  const real = { ...paidOrder(), id: 'ord_2', simulator: false, dummy: null };
+  expect(await deliver(receiver, real)).toMatchObject({ outcome: 'handled' });
+  expect(log).toHaveBeenCalledExactlyOnceWith('Delivered order ord_2');
+});
+
 test('stderr reports that the event has no handler', () => {
   expect(warn.mock.calls.join('\n')).toContain('"test"');
 });
