@@ -1,26 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createClient } from 'storefront-webhooks/api';
 import { createSandbox } from 'storefront-webhooks/sandbox';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { openSqlite } from '../../src/sandbox/state/sqlite.js';
+import { useSandboxFile } from '../support/sandbox-file.js';
 import { begin } from './command.js';
 
-let folder = '';
-let db = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
-  db = join(folder, 'shop.db');
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const file = useSandboxFile();
 
 const KEY = 'sk_test_demo';
 
 /** Runs the command on the database, and returns what it prints and what is so. */
 async function restart(...flags: string[]) {
-  const command = begin(['sandbox', '--port', '0', '--db', db, '--clock', 'manual', ...flags]);
+  const command = begin(['sandbox', '--port', '0', '--db', file.db, '--clock', 'manual', ...flags]);
   const [, line = ''] = await command.says(/^(\{"url".*\})$/m);
   const told: { url: string; secret: string } = JSON.parse(line);
   const headers = { authorization: `Bearer ${KEY}` };
@@ -35,7 +27,7 @@ async function restart(...flags: string[]) {
 
 /** Changes the account while the command does not run. */
 async function change(work: (sandbox: ReturnType<typeof createSandbox>) => unknown): Promise<void> {
-  const sandbox = createSandbox({ db, clock: 'manual' });
+  const sandbox = createSandbox({ db: file.db, clock: 'manual' });
   await work(sandbox);
   await sandbox.close();
 }
@@ -87,7 +79,7 @@ describe('a restarted sandbox sends to its --endpoint', () => {
 
 /** Disables the endpoint in the file, as the sandbox does after a day of failures. */
 function disable(): void {
-  const connection = openSqlite(db);
+  const connection = openSqlite(file.db);
   connection?.exec(
     "UPDATE records SET value = json_set(value, '$.enabled', json('false')) WHERE kind = 'webhook_endpoints'",
   );

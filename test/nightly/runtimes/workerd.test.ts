@@ -1,28 +1,16 @@
 import { once } from 'node:events';
-import { cp } from 'node:fs/promises';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import { loadFixture, sign } from 'storefront-webhooks/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SECRET } from '../../adapters/apps/inside/contract.js';
 import { withRuntimes } from '../../runtimes/installed.js';
-import { makeProject, type Project } from '../../runtimes/project.js';
-import { startWorker } from '../../runtimes/workerd.js';
+import { useWorkerProject } from '../../runtimes/worker-project.js';
 
 withRuntimes('the adapter in workerd', () => {
-  let project: Project;
-  beforeAll(async () => {
-    project = await makeProject('workerd');
-    await cp('test/adapters/apps', join(project.folder, 'apps'), { recursive: true });
-  }, 120_000);
-  afterAll(() => project?.remove());
+  const start = useWorkerProject();
 
   test('handles a delivery whose invocation the platform has ended, when its lease has expired', async () => {
-    const worker = await startWorker(project.folder, {
-      entry: join(project.folder, 'apps/inside/cancelled.ts'),
-      compatibilityDate: '2026-10-23',
-      secrets: { SECRET },
-    });
+    const worker = await start('cancelled.ts', '2026-10-23');
     try {
       const { body } = loadFixture('order:paid');
       const headers = {

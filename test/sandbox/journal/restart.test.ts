@@ -1,21 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from 'storefront-webhooks/sandbox';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openJournal } from '../../../src/sandbox/state/journal.js';
 import { openSqlite } from '../../../src/sandbox/state/sqlite.js';
+import { useSandboxFile } from '../../support/sandbox-file.js';
 import { PAYMENT, sell, TUNER } from '../seller.js';
 
-let folder = '';
-let db = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
-  db = join(folder, 'shop.db');
-});
-afterEach(() => rmSync(folder, { recursive: true }));
+const file = useSandboxFile();
 
-const open = (options: SandboxOptions = {}) => createSandbox({ db, clock: 'manual', ...options });
+const open = (options: SandboxOptions = {}) =>
+  createSandbox({ db: file.db, clock: 'manual', ...options });
 
 test('a restarted sandbox has every record, setting and time of every account', async () => {
   const first = open();
@@ -144,27 +139,27 @@ describe('opening a file fails', () => {
 
   test('if it is not an SQLite database', () => {
     writeFileSync(
-      db,
+      file.db,
       'not a database, but text that is long enough to be looked at as one'.repeat(20),
     );
     refused(/cannot be used/);
   });
 
   test('if it has another version', () => {
-    const connection = openSqlite(db);
+    const connection = openSqlite(file.db);
     connection?.exec('PRAGMA user_version = 99');
     connection?.close();
     refused(/another version of the sandbox\. Delete it/);
   });
 
   test('if its folder does not exist', () => {
-    db = join(folder, 'none', 'shop.db');
+    file.db = join(file.folder, 'none', 'shop.db');
     refused(/cannot be used/);
   });
 });
 
 test('a transaction writes all of its changes or none', () => {
-  const journal = openJournal(db);
+  const journal = openJournal(file.db);
   const change = { account: 'a', kind: 'notes', place: 1, value: { id: '1' } };
   const wrong = {
     ...change,
