@@ -34,10 +34,12 @@ const FIND = 'SELECT 1 FROM webhook_effect WHERE key = ? AND handler = ?';
  * @example
  * toWorker((env: Env) => {
  *   const ledger = d1Ledger(env.DB);
- *   const sell = env.DB.prepare('UPDATE stock SET amount = amount - 1 WHERE product = ?');
- *   return createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }).onPaid((event) =>
- *     ledger.batch(event, [sell.bind(event.payload.product_id)]),
- *   );
+ *   const sell = env.DB.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?');
+ *   return createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }).onPaid((event) => {
+ *     const { product_id, quantity } = event.payload;
+ *     if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
+ *     return ledger.batch(event, [sell.bind(quantity, product_id)]);
+ *   });
  * });
  */
 export function d1Ledger(database: D1Client): D1Ledger {

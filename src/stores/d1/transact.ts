@@ -19,9 +19,12 @@ export interface D1Batch {
    *
    * @example
    * toWorker((env: Env) => {
-   *   const sell = env.DB.prepare('UPDATE stock SET amount = amount - 1 WHERE product = ?');
+   *   const sell = env.DB.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?');
    *   return createReceiver({ secret: env.WEBHOOK_SECRET, store: d1Store(env.DB) }).onPaid(
-   *     ({ payload: order, tx }) => tx.add(sell.bind(order.product_id)),
+   *     ({ payload: { product_id, quantity }, tx }) => {
+   *       if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
+   *       tx.add(sell.bind(quantity, product_id));
+   *     },
    *     { transaction: true },
    *   );
    * });

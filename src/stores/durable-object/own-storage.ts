@@ -30,8 +30,9 @@ export interface OwnStorage extends SqlStorage {
  * export class Shop extends DurableObject<Env> {
  *   readonly #webhooks = toFetch(
  *     createReceiver({ secret: this.env.WEBHOOK_SECRET, store: storageStore(this.ctx.storage) }).onPaid(
- *       ({ payload: order, tx }) => {
- *         tx.sql.exec('UPDATE stock SET amount = amount - 1 WHERE product = ?', order.product_id);
+ *       ({ payload: { product_id, quantity }, tx }) => {
+ *         if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
+ *         tx.sql.exec('UPDATE stock SET pieces = pieces - ? WHERE product = ?', quantity, product_id);
  *       },
  *       { transaction: true },
  *     ),

@@ -31,8 +31,10 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
    * @example
    * const ledger = postgresLedger(pool);
    * receiver.onPaid(async (event) => {
+   *   const { product_id, quantity } = event.payload;
+   *   if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
    *   await ledger.transaction(pool, event, async (tx) => {
-   *     await tx.query('UPDATE stock SET pieces = pieces - 1 WHERE product = $1', [event.payload.product_id]);
+   *     await tx.query('UPDATE stock SET pieces = pieces - $2 WHERE product = $1', [product_id, quantity]);
    *   });
    * });
    */
@@ -71,8 +73,10 @@ export interface PostgresLedger extends EffectLedger<PostgresClient, Promise<boo
  * const sql = postgres();
  * const ledger = postgresLedger(sql);
  * receiver.onPaid(async (event) => {
+ *   const { product_id = '', quantity } = event.payload;
+ *   if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
  *   await ledger.transaction(sql, event, async (tx) => {
- *     await tx`UPDATE stock SET pieces = pieces - 1 WHERE product = ${event.payload.product_id ?? null}`;
+ *     await tx`UPDATE stock SET pieces = pieces - ${quantity} WHERE product = ${product_id}`;
  *   });
  * });
  */

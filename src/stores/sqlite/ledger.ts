@@ -39,8 +39,10 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
    * const database = new Database('shop.db');
    * const ledger = sqliteLedger();
    * receiver.onPaid(async (event) => {
+   *   const { product_id, quantity } = event.payload;
+   *   if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
    *   await ledger.transaction(database, event, (tx) => {
-   *     tx.prepare('UPDATE stock SET pieces = pieces - 1 WHERE product = ?').run(event.payload.product_id);
+   *     tx.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?').run(quantity, product_id);
    *   });
    * });
    */
@@ -76,8 +78,10 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
  * const ledger = sqliteLedger();
  *
  * receiver.onPaid(async (event) => {
+ *   const { product_id, quantity } = event.payload;
+ *   if (!quantity || quantity < 1) throw new Error('This order has no readable quantity.');
  *   await ledger.transaction(database, event, (tx) => {
- *     tx.prepare('UPDATE stock SET pieces = pieces - 1 WHERE product = ?').run(event.payload.product_id);
+ *     tx.prepare('UPDATE stock SET pieces = pieces - ? WHERE product = ?').run(quantity, product_id);
  *   });
  * });
  */
