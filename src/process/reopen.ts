@@ -7,8 +7,8 @@ import {
   openSealed,
   type SealedDelivery,
 } from '../request/delivery.js';
-import { unprovenKey } from '../request/key.js';
-import { type Dispatched, Rejection, type Result } from '../request/outcome.js';
+import { invalidKey, unprovenKey } from '../request/key.js';
+import { Rejection, type Result } from '../request/outcome.js';
 import { findDoubt, resign } from '../request/secrets.js';
 import type { Work } from './lease.js';
 import { failedWork, type Processing, refuseOtherScope } from './process-delivery.js';
@@ -31,7 +31,7 @@ export function checkDelivery(given: unknown): void {
   if (isKeyed(given)) return;
   throw new UsageError(
     'delivery_invalid',
-    "dispatch() takes a delivery from verify() or fromJob(). If its outcome is 'rejected', verify() returns no delivery.",
+    'dispatch() takes a delivery from verify() or fromJob(), and not a rejection.',
   );
 }
 
@@ -72,7 +72,7 @@ export class Reopener {
       if (doubt !== undefined)
         return this.#parkUnproven(sealed, `it could not be verified. ${doubt}`);
       isProven = true;
-      return await openSealed(sealed, this.#settings, 'queue');
+      return await openSealed(sealed, this.#settings);
     } catch (error) {
       this.#processing.onError(error, sealed);
       // A delivery of another scope is not this receiver's to park.
@@ -94,31 +94,28 @@ export class Reopener {
       readonly process: (opened: Opened, lastAttempt: boolean) => Promise<Result>;
     },
   ): Promise<Result> {
-    const { queue } = this.#settings;
+    const { queue, secretSource } = this.#settings;
     const toQueue = queue && ((one: SealedDelivery) => this.#processing.redrive(queue, one));
     if (stored.proof?.startsWith(UNPROVEN))
       return this.#redriveUnproven(stored, isVouched, toQueue ?? receiver.dispatch);
-    if (toQueue && queue?.redrive) return this.#handBack(stored, toQueue);
     // The store keeps only verified deliveries, except those marked as unproven.
-    const opened = await openSealed(stored, this.#settings, 'store');
-    const result = await receiver.process(opened, false);
+    const found = await openSealed(stored, this.#settings);
+    if (toQueue && queue?.redrive) {
+      // The worker computes the key itself. If the row has another one, the row is settled as well.
+      const { key } = found.outcome ? stored : found;
+      const signed = { ...(await resign(secretSource, stored)), key };
+      return key === stored.key ? toQueue(signed) : this.#settle(stored, () => toQueue(signed));
+    }
+    if (found.outcome) return receiver.process(found, false);
+    // A delivery that did not fit its event runs under the key of the genuine one, of which copies may arrive.
+    const opened =
+      stored.key === invalidKey(found, stored.body) ? found : { ...found, key: stored.key };
+    let result = await receiver.process(opened, false);
     // The second call, as a last attempt, parks a delivery that does not fit its event again at once.
-    if (result.outcome !== 'rejected' || opened.outcome === 'rejected') return result;
-    return receiver.process(opened, true);
-  }
-
-  /**
-   * Returns a delivery from the store to the queue, whose worker computes the key itself. If the row in the store
-   * has another key, for example because the delivery did not fit its event then, the row is settled as well.
-   */
-  async #handBack(
-    stored: SealedDelivery,
-    redrive: (delivery: SealedDelivery) => Promise<Dispatched>,
-  ): Promise<Result> {
-    const signed = await resign(this.#settings.secretSource, stored);
-    const opened = await openSealed(signed, this.#settings, 'queue');
-    if (opened.outcome === 'rejected' || opened.key === stored.key) return redrive(signed);
-    return this.#settle(stored, () => redrive({ ...signed, key: opened.key }));
+    if (result.outcome === 'rejected') result = await receiver.process(opened, true);
+    if (opened.key !== stored.key && result.outcome !== 'ignored')
+      await this.#settle(stored, async () => result);
+    return result;
   }
 
   /**

@@ -192,21 +192,15 @@ export function toSealed(kept: KeptDelivery): SealedDelivery {
   return { key, scope, id, event, body, receivedAt: Number(receivedAt), proof, traceparent };
 }
 
-/**
- * Reads a sealed delivery.
- *
- * @param from - `store`: keeps the key of the row. `queue`: computes the key, because a message can claim any key.
- */
+/** Reads a sealed delivery. Computes its key, because a message of a queue can claim any key. */
 export async function openSealed(
-  { body, receivedAt, key, scope, id, event, proof }: SealedDelivery,
+  { body, receivedAt, scope, id, event, proof }: SealedDelivery,
   rules: ReadingRules,
-  from: 'queue' | 'store',
 ): Promise<Delivery | Rejection> {
   const { url, headers } = readProof(proof ?? '');
   const request = new Unprinted(url, headers, proof);
   const about = { scope, id, event, receivedAt: new Date(receivedAt), request };
-  const delivery = await readDelivery(body, { ...about, source: 'queue' }, rules);
-  return delivery.outcome === 'rejected' || from === 'queue' ? delivery : { ...delivery, key };
+  return readDelivery(body, { ...about, source: 'queue' }, rules);
 }
 
 /** The key of a sealed delivery that fits its event; `undefined` if the body is not valid JSON or has no key. */
