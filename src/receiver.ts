@@ -20,7 +20,7 @@ import {
   refuseOtherScope,
 } from './process/process-delivery.js';
 import type { Settings } from './process/read-options.js';
-import { checkDelivery, checkKept, type Opened, Reopener } from './process/reopen.js';
+import { checkDelivery, checkKept, copyOf, type Opened, Reopener } from './process/reopen.js';
 import type { AnyHandler, RouteOptions } from './process/router.js';
 import { type CloseOptions, Shutdown } from './process/shutdown.js';
 import { Reporter } from './report/hooks.js';
@@ -204,7 +204,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
     this.#processing.announce();
     if (!('body' in verified)) {
       refuseOtherScope(this.#settings.scope, verified.scope);
-      return this.#process(verified, { lastAttempt, startedAt });
+      return this.#process(copyOf(verified), { lastAttempt, startedAt });
     }
     const opened = await this.#reopener.open(toSealed(verified), lastAttempt);
     const { traceparent } = verified;
@@ -265,7 +265,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
 
   /** The internals of the receiver. For `storefront-webhooks/recovery`. */
   get [INTERNALS](): Internals {
-    const process = (one: Delivery) => this.#process(one, { startedAt: performance.now() });
+    const process = (one: Delivery) => this.#process(copyOf(one), { startedAt: performance.now() });
     return { settings: this.#settings, processing: this.#processing, process };
   }
 

@@ -10,6 +10,7 @@ import {
 import { invalidKey, unprovenKey } from '../request/key.js';
 import { Rejection, type Result } from '../request/outcome.js';
 import { findDoubt, resign } from '../request/secrets.js';
+import { clonePayload } from './handler-event.js';
 import type { Work } from './lease.js';
 import { failedWork, type Processing, refuseOtherScope } from './process-delivery.js';
 import type { Settings } from './read-options.js';
@@ -37,6 +38,11 @@ export function checkDelivery(given: unknown): void {
 
 function isKeyed(given: unknown): given is { readonly key: unknown } {
   return typeof given === 'object' && given !== null && 'key' in given;
+}
+
+/** Copies a delivery for handlers, which may change its payload: the caller may pass the same delivery again. */
+export function copyOf(delivery: Delivery): Delivery {
+  return { ...delivery, payload: clonePayload(delivery.payload) };
 }
 
 /** Marks the proof of a parked delivery that could not be verified. No other proof begins with it. */

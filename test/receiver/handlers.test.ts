@@ -1,5 +1,15 @@
-import { createReceiver, memoryStore, type WebhookEvent } from 'storefront-webhooks';
+import {
+  createReceiver,
+  type Delivery,
+  memoryStore,
+  type Receiver,
+  type Rejection,
+  type Result,
+  type WebhookEvent,
+  type WebhookRequest,
+} from 'storefront-webhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { INTERNALS } from '../../src/process/internals.js';
 import { forward } from '../../src/stores/contract.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
@@ -127,6 +137,40 @@ describe('a handler', () => {
     expect(onError).toHaveBeenCalledOnce();
   });
 });
+
+test.each<[string, (receiver: Receiver, delivery: Delivery) => Promise<Result>]>([
+  ['dispatch', (receiver, delivery) => receiver.dispatch(delivery)],
+  ['recovery', (receiver, delivery) => receiver[INTERNALS].process(delivery)],
+])(
+  'a delivery that %s processes again is as it was, whatever a handler changed',
+  async (_, run) => {
+    const statuses: unknown[] = [];
+    const receiver = createReceiver({ secret: SECRET, store: memoryStore(), hooks }).onPaid(
+      ({ payload }) => {
+        statuses.push(payload.status);
+        // A JavaScript program can change it.
+        Object.assign(payload, { status: 'completed' });
+        throw new Error('the database is down');
+      },
+    );
+    const delivery = await verified(receiver);
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect(await run(receiver, delivery)).toMatchObject({ outcome: 'failed' });
+    expect(statuses).toEqual([100, 100]);
+    expect(delivery.payload).toMatchObject({ status: 100 });
+  },
+);
+
+async function verified(receiver: Receiver): Promise<Delivery> {
+  let found: Delivery | Rejection | undefined;
+  const receive = async (request: WebhookRequest) => {
+    found = await receiver.verify(request);
+    return { status: 200, headers: {}, body: '', outcome: 'handled', ran: [] } as const;
+  };
+  await deliver({ receive }, paidOrder());
+  if (!found || found.outcome === 'rejected') throw new Error('it was rejected');
+  return found;
+}
 
 test('no handler starts after its process was frozen for longer than the lease', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
