@@ -26,7 +26,7 @@ export interface OnceTerms {
   readonly isOnlyRecord?: boolean;
   /** A single transaction of the store does all of the work. */
   readonly isTransaction?: boolean | undefined;
-  /** If the store does not accept the record, a retry would repeat no plain handler. */
+  /** If the store does not accept the record, or that of an effect, a retry would repeat no plain handler. */
   readonly retryUnrecorded?: boolean | undefined;
   /** Called with the reason if the outcome comes neither from the work nor from an earlier claim. */
   readonly onError: (error: WebhookError, attempt?: number) => void;
@@ -218,7 +218,8 @@ export class Idempotency {
     const permanent = lastAttempt && this.#parks(subject);
     const settle = () => lease.settle(work, { keepMs, permanent });
     try {
-      return await withRetry(settle);
+      const settled = await withRetry(settle);
+      return lease.isEffectUnrecorded ? { ...settled, retryUnrecorded } : settled;
     } catch (cause) {
       if (isOnlyRecord) return { state: 'unavailable', ran: [] };
       this.#late.add(this.#settleInTheEnd(lease, subject, settle, cause));

@@ -51,6 +51,8 @@ export class Lease {
   readonly steps: Readonly<Record<string, Json>>;
   /** Whether the store has accepted that the work is done. */
   isDone = false;
+  /** Whether the store has not accepted yet that an effect of the work is done. */
+  isEffectUnrecorded = false;
   readonly #store: IdempotencyStore;
   readonly #fence: number;
   readonly #timing: Timing;
@@ -239,10 +241,7 @@ export class Lease {
   /** The error for a lease that ended early. It is reported, and is the reason of the signal. */
   endError(reason: LeaseEnd): WebhookError {
     if (reason === 'lost') {
-      return new WebhookError(
-        'lease_lost',
-        'The lease has expired, or another process has taken over.',
-      );
+      return new WebhookError('lease_lost', 'The lease has expired, or another process holds it.');
     }
     return new WebhookError(
       'handler_timeout',

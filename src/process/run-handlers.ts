@@ -155,11 +155,12 @@ async function runUnderKey(
   // If this lease ends early, the delivery's lease does so too, and reports it.
   const onError = (error: WebhookError) =>
     error.code === 'store_unavailable' && run.onError(error, name);
-  const terms = { keepMs: Number.POSITIVE_INFINITY, onError };
-  const { outcome } = await run.idempotency.doOnce(subject, terms, (lease) => {
+  const terms = { keepMs: Number.POSITIVE_INFINITY, onError, retryUnrecorded: true };
+  const { outcome, retryUnrecorded } = await run.idempotency.doOnce(subject, terms, (lease) => {
     running = work(lease);
     return running;
   });
+  if (retryUnrecorded) run.lease.isEffectUnrecorded = true;
   switch (outcome) {
     case 'handled':
     case 'failed':

@@ -12,25 +12,20 @@ export function toDispatched(
   { state, ran, retryUnrecorded }: Settled,
   { attempt, key }: Lease,
 ): Dispatched {
+  const about = { ran, attempt, key };
   switch (state) {
     case 'done':
     case 'committed':
     case 'kept':
       // Nothing ran if every effect had already been done for another delivery.
-      return {
-        outcome: ran.length > 0 ? 'handled' : 'duplicate',
-        ran,
-        attempt,
-        key,
-        retryUnrecorded,
-      };
+      return { ...about, outcome: ran.length > 0 ? 'handled' : 'duplicate', retryUnrecorded };
     case 'dead':
-      return { outcome: 'parked', ran, attempt, key };
+      return { ...about, outcome: 'parked' };
     case 'timeout':
-      return { outcome: 'failed', ran, attempt, key };
+      return { ...about, outcome: 'failed' };
     case 'lost':
-      return { outcome: 'busy', ran, attempt, key };
+      return { ...about, outcome: 'busy' };
     default:
-      return { outcome: state, ran, attempt, key };
+      return { ...about, outcome: state };
   }
 }

@@ -41,6 +41,21 @@ function awayFor(calls: number, store = memoryStore()): IdempotencyStore {
   return forward(store, { complete });
 }
 
+/** A store that accepts the ends of deliveries, and none of an effect, which has no body. */
+function awayForEffects(): IdempotencyStore {
+  const store = memoryStore();
+  const effects = new Set<string>();
+  const claim: IdempotencyStore['claim'] = async (delivery, lease) => {
+    if (!delivery.body) effects.add(delivery.key);
+    return store.claim(delivery, lease);
+  };
+  const complete: IdempotencyStore['complete'] = async (key, ...args) => {
+    if (effects.has(key)) throw new Error('its shard restarts');
+    return store.complete(key, ...args);
+  };
+  return forward(store, { claim, complete });
+}
+
 const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 /** Advances the fake timers in steps, because the work between two timers takes real time. */
@@ -261,6 +276,24 @@ describe.concurrent('toLambda, if its invocation ends before the store has the r
     const receiver = register(away());
     const left = inTime(700);
     expect(await byLambda(receiver, left)(headersOf('whl_1'))).toBe(status);
+    await receiver.close({ timeoutMs: 0 });
+  });
+
+  test.each<[string, number, (receiver: Receiver) => Receiver]>([
+    ['503 for onPaid', 503, (receiver) => receiver.onPaid(() => {})],
+    [
+      '503 for onPaid beside another effect',
+      503,
+      (receiver) => receiver.onPaid(() => {}).on('order:paid', () => {}, oncePer),
+    ],
+    [
+      '200 for onPaid beside a plain handler',
+      200,
+      (receiver) => receiver.onPaid(() => {}).on('order:*', () => {}),
+    ],
+  ])('although it has that of the delivery, answers %s', async (_, status, register) => {
+    const receiver = register(createReceiver({ secret: SECRET, store: awayForEffects() }));
+    expect(await byLambda(receiver, inTime(700))(headersOf('whl_1'))).toBe(status);
     await receiver.close({ timeoutMs: 0 });
   });
 
