@@ -207,9 +207,8 @@ export class Processing {
     const onError = (error: unknown, attempt?: number) =>
       this.onError(error, { ...delivery, payload }, { attempt });
     const { keepMs } = this.#settings;
-    const { lastAttempt, isGone, payload, isTransaction, retryUnrecorded } = options;
-    const terms = { lastAttempt, isGone, isTransaction, retryUnrecorded, keepMs, onError };
-    return this.#idempotency.doOnce(delivery, terms, work);
+    const { payload, ...terms } = options;
+    return this.#idempotency.doOnce(delivery, { ...terms, keepMs, onError }, work);
   }
 
   /**

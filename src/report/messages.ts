@@ -5,7 +5,7 @@ import { Limited } from '../errors/rate-limit.js';
 import { describeError, describeInFull, isOurs } from '../errors/text.js';
 import type { Delivery } from '../request/delivery.js';
 import type { Dispatched, Rejection } from '../request/outcome.js';
-import { isJsonObject } from '../schemas/values.js';
+import { glanceAt } from '../stores/stored.js';
 
 /** The delivery and handler of an error, as far as they are known. */
 export interface Failure {
@@ -15,6 +15,8 @@ export interface Failure {
   readonly handler?: string | undefined;
   readonly attempt?: number | undefined;
   readonly payload?: unknown;
+  /** The body, if there is no payload. */
+  readonly body?: Uint8Array | undefined;
 }
 
 /** The configuration that is logged when a receiver is first used. */
@@ -71,13 +73,14 @@ export class Messages {
   failed(error: unknown, failure: Failure): void {
     const { handler } = failure;
     const code = error instanceof WebhookError ? error.code : '';
-    const isStore = STORE_CODES.has(code);
-    const topic = isStore ? 'store' : handler === undefined ? `error ${code}` : `in ${handler}`;
+    const isStore = OF_STORE.test(code);
+    const topic = isStore ? 'store' : `${code} ${handler}`;
     const where = handler === undefined ? '' : ` in the handler ${quoted(handler)}`;
-    const what = isOurs(error) ? describeError(error) : describeInFull(error);
     const about = failure.id === undefined && isStore ? 'the store' : nameOf(failure);
     const thrown = handler === undefined ? 'operate.md#error' : 'operate.md#handler-failed';
-    const page = isOurs(error) ? (`errors.md#${error.code}` as const) : thrown;
+    const [what, page] = isOurs(error)
+      ? ([describeError(error), `errors.md#${error.code}`] as const)
+      : ([describeInFull(error), thrown] as const);
     const text = (count: number) =>
       count === 1
         ? `error${where} for ${about}: ${what}`
@@ -104,7 +107,7 @@ export class Messages {
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
       'is parked: the store keeps it, and it does not run any more. List it with npx storefront-webhooks dead ' +
-      "list or store.list({ state: 'dead', limit: 100 }), and run it again with receiver.redrive().";
+      "list or store.list({ state: 'dead' }), and run it again with receiver.redrive().";
     this.#limited.tell('parked', (count) => writeLine(text(count), 'operate.md#parked'), AT_ONCE);
   }
 
@@ -148,10 +151,10 @@ export class Messages {
 
   /** Logs an event without a handler, once: the provider gets a 200 and reports nothing either. */
   #unhandledEvent({ event, kind }: Delivery): void {
-    if (this.#unhandled.has(event)) return;
-    if (kind !== 'known' && this.#madeUp > MAX_UNHANDLED) return;
-    if (kind !== 'known') this.#madeUp += 1;
-    if (this.#madeUp > MAX_UNHANDLED && kind !== 'known') {
+    const isMadeUp = kind !== 'known';
+    if (this.#unhandled.has(event) || (isMadeUp && this.#madeUp > MAX_UNHANDLED)) return;
+    if (isMadeUp) this.#madeUp += 1;
+    if (isMadeUp && this.#madeUp > MAX_UNHANDLED) {
       writeLine(
         'more unknown events have no handler. They are not logged.',
         'operate.md#unhandled',
@@ -162,11 +165,10 @@ export class Messages {
     this.#unhandled.add(event);
     const name = quoted(event);
     const call = event === 'order:paid' ? '.onPaid(handler)' : `.on(${name}, handler)`;
-    const mend =
-      kind === 'known'
-        ? `${call}.`
-        : `.onUnknown(handler); or createReceiver({ events: { ${name}: schema } }) and .on(${name}, handler). ` +
-          "'*' and families such as 'order:*' cover the known events only.";
+    const mend = !isMadeUp
+      ? `${call}.`
+      : `.onUnknown(handler); or createReceiver({ events: { ${name}: schema } }) and .on(${name}, handler). ` +
+        "'*' and families such as 'order:*' cover the known events only.";
     writeLine(
       `no handler for the event ${name}: it is answered 200 and not sent again. To handle it: ${mend}`,
       'operate.md#unhandled',
@@ -175,22 +177,17 @@ export class Messages {
   }
 }
 
-/** The codes of errors that concern the whole store. They are logged as one topic. */
-const STORE_CODES: ReadonlySet<string> = new Set([
-  'outcome_unrecorded',
-  'schema_missing',
-  'schema_newer',
-  'store_full',
-  'store_invalid',
-  'store_unavailable',
-]);
+/**
+ * The codes of errors that concern the whole store. They are logged as one topic. An outcome that was not recorded
+ * concerns its delivery, which may run again.
+ */
+const OF_STORE = /^(store|schema)_/;
 
-function nameOf({ id, event, attempt, payload }: Failure): string {
+function nameOf({ id, event, attempt, payload, body }: Failure): string {
   if (id === undefined && event === undefined) return 'a request';
+  const orderId: unknown = body ? glanceAt(body).orderId : Object(payload).id;
   const order =
-    event?.startsWith('order:') && isJsonObject(payload) && typeof payload.id === 'string'
-      ? `, order ${quoted(payload.id)}`
-      : '';
+    event?.startsWith('order:') && typeof orderId === 'string' ? `, order ${quoted(orderId)}` : '';
   const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
   return `delivery ${quoted(id ?? '(none)')} (${quoted(event ?? '')}${order}${tried})`;
 }
