@@ -20,7 +20,7 @@ const MAX_LIMIT = 10_000;
 
 /** How often a receiver measures its load while it has deliveries in progress. */
 const LOOK_MS = 250;
-/** If a claim waits longer, or the event loop is later, the receiver is overloaded. */
+/** If most claims wait longer, or the event loop is later, the receiver is overloaded. */
 const SLOW_CLAIM_MS = 1_000;
 const SLOW_LOOP_MS = 250;
 
@@ -40,7 +40,7 @@ export interface Waiting {
 
 /**
  * Counts the deliveries in progress, and decides whether there is room for more. The limit adapts to the store and the
- * processor: while claims wait or the event loop is late, it falls towards the number finished in the last second;
+ * processor: while most claims wait or the event loop is late, it falls towards the number finished in the last second;
  * otherwise it grows.
  */
 export class Load {
@@ -53,6 +53,9 @@ export class Load {
   inHand = 0;
   /** Oldest first. */
   readonly #waiting = new Set<Waiting>();
+  /** How many claims were answered in time since the last measurement, and how many were not. */
+  #prompt = 0;
+  #late = 0;
   /** The most deliveries in progress since the last measurement. */
   #most = 0;
   #finished = 0;
@@ -127,7 +130,9 @@ export class Load {
   }
 
   answered(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
+    if (!this.#waiting.delete(waiting)) return;
+    if (isLate(waiting, performance.now())) this.#late += 1;
+    else this.#prompt += 1;
   }
 
   #ahead(now: number): number {
@@ -156,10 +161,7 @@ export class Load {
     const elapsedMs = now - this.#lookedAt;
     this.#lookedAt = now;
     this.#perSecond = (this.#perSecond + (1_000 * this.#finished) / elapsedMs) / 2;
-    const [oldest] = this.#waiting;
-    const isSlow =
-      elapsedMs - LOOK_MS > SLOW_LOOP_MS ||
-      (oldest !== undefined && now - oldest.since > SLOW_CLAIM_MS);
+    const isSlow = elapsedMs - LOOK_MS > SLOW_LOOP_MS || this.#isStoreSlow(now);
     if (isSlow) {
       const less = 0.7 * Math.min(this.#limit, this.#most);
       this.#limit = Math.max(MIN_LIMIT, less, Math.min(this.#limit, this.#perSecond));
@@ -167,10 +169,22 @@ export class Load {
       this.#limit = Math.min(MAX_LIMIT, 1.5 * this.#limit);
     }
     this.#finished = 0;
+    this.#prompt = 0;
+    this.#late = 0;
     this.#most = this.inHand;
     if (this.#overload && now - this.#refusedAt > OVER_MS) this.#endOverload(now);
     if (this.inHand > 0 || this.#overload) this.#schedule();
     else this.#timer = undefined;
+  }
+
+  /** A single claim may wait for a silent connection or a locked row, while the store answers all others at once. */
+  #isStoreSlow(now: number): boolean {
+    let late = this.#late;
+    for (const waiting of this.#waiting) {
+      if (!isLate(waiting, now)) break;
+      late += 1;
+    }
+    return late > 0 && late >= this.#prompt;
   }
 
   #endOverload(now: number): void {
@@ -180,6 +194,10 @@ export class Load {
     const message = `The overload is over. It lasted ${seconds} s, in which ${shed} requests were answered 503.`;
     this.#reporter.error(new WebhookError('overloaded', message), {});
   }
+}
+
+function isLate({ since }: Waiting, now: number): boolean {
+  return now - since > SLOW_CLAIM_MS;
 }
 
 function unavailable(retryAfterMs?: number): Dispatched {

@@ -119,6 +119,44 @@ describe('a receiver', () => {
     expect(run.load.inHand).toBeLessThan(350);
   });
 
+  test('sheds nothing because a single claim is stuck', async () => {
+    const { load, shed, came } = setUp();
+    /** Sends 200 deliveries a second, whose handlers take 2 s. */
+    const send = async (seconds: number) => {
+      for (let tick = 0; tick < 10 * seconds; tick++) {
+        for (let left = 20; left > 0; left--)
+          void load.hold({ length: 1_000 }, came(), async () => {
+            load.answered(load.asked());
+            await new Promise((resolve) => setTimeout(resolve, 2_000));
+          });
+        await vi.advanceTimersByTimeAsync(100);
+      }
+    };
+    await send(2);
+    // As on a silent connection, or for a locked row.
+    const stuck = load.asked();
+    await send(5);
+    load.answered(stuck);
+    await send(3);
+    expect(shed).not.toHaveBeenCalled();
+  });
+
+  test('accepts fewer while most claims are late, although the others are answered at once', async () => {
+    const run = setUp();
+    for (let round = 0; round < 40; round++) {
+      run.begin(1_000);
+      for (let left = 50; left > 0; left--) {
+        run.load.answered(run.load.asked());
+        const late = run.load.asked();
+        setTimeout(() => run.load.answered(late), 3_000);
+      }
+      await workOff(run, 20, 5);
+    }
+    run.begin(1_000);
+    expect(run.load.inHand).toBeGreaterThan(100);
+    expect(run.load.inHand).toBeLessThan(300);
+  });
+
   test('holds at most 64 MiB of bodies', () => {
     const { begin } = setUp();
     expect(begin(100, MEBIBYTE)).toBe(64);
