@@ -32,8 +32,11 @@ export function describeTransactions<Tx>(
     isSynchronous = false,
     // Moves the claim a second into the past. A transaction that is gone holds it no longer.
     expire = `UPDATE webhook_delivery SET fence = fence - 1000 WHERE state = 'leased'`,
+    soldAtCommit = 0,
   }: {
     readonly isSynchronous?: boolean;
+    /** How much a handler sells that then runs COMMIT, which the client of a transaction refuses. */
+    readonly soldAtCommit?: number;
     /** Makes the claim of a process that has died free for the next. */
     readonly expire?: string;
   } = {},
@@ -275,16 +278,23 @@ export function describeTransactions<Tx>(
     });
 
     test('rejects a handler that ends the transaction', async () => {
-      const { receiver, run, store } = await shop();
-      const end = (event: Paid<Tx>) => run(event.tx, 'COMMIT');
+      const { receiver, run, sell, sold, store } = await shop();
+      const [insert, end] = [sell(), (event: Paid<Tx>) => run(event.tx, 'COMMIT')];
       const selling = receiver().on(
         'order:paid',
-        isSynchronous ? (event) => void end(event) : async (event) => void (await end(event)),
+        isSynchronous
+          ? (event) => {
+              insert(event);
+              void end(event);
+            }
+          : async (event) => {
+              await insert(event);
+              await end(event);
+            },
         EACH,
       );
-      expect(await deliver(selling, paidOrder(), { id: 'whl_1' })).toMatchObject({
-        outcome: 'failed',
-      });
+      expect(await deliver(selling, paidOrder())).toMatchObject({ outcome: 'failed' });
+      expect(await sold()).toBe(soldAtCommit);
       expect(await store.count({ state: 'failing' })).toBe(1);
     });
 

@@ -1,53 +1,84 @@
 import { UsageError } from '../../errors/errors.js';
 import { hasMethods } from '../platform.js';
+import { optionOf } from '../size-limits.js';
+import { endsTransaction, type Gate, WorkGate } from './gate.js';
+import { guardPostgresJs } from './guard-postgres-js.js';
 
-const ENDS =
-  /^\s*(?:begin|start\s+transaction|commit|end|abort|rollback(?!\s+(?:work\s+|transaction\s+)?to\b)|prepare\s+transaction)\b/i;
+/** Runs work in a transaction, with a client that is for the work alone. */
+export interface Guard<Tx> {
+  /**
+   * Runs the work. Once it has ended, its client lets nothing through: a statement between the last check and COMMIT
+   * could fail, and PostgreSQL would answer COMMIT with a ROLLBACK, which drivers treat as a success.
+   */
+  run(work: (tx: Tx) => unknown): Promise<void>;
+  /** Ends the client while the work may still be running. */
+  end(): void;
+}
 
 /**
- * Returns a client for the work in a transaction that refuses statements which end the transaction, and every statement after the
- * transaction is over: on a client that went back to its pool, they would run in another one.
+ * Guards the client of a transaction, of any supported driver. The work's client refuses statements which end the
+ * transaction, and every statement after the work: on a client that went back to its pool, they would run in another
+ * transaction.
  */
-export function guardClient<Tx>(tx: Tx): { readonly client: Tx; end(): void } {
-  if (!hasMethods(tx, 'on') || !hasMethods(tx, 'query')) return { client: tx, end: ignore };
-  let isOver = false;
-  const client = new Proxy(tx as object, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== 'query' || typeof value !== 'function') {
-        return typeof value === 'function' ? value.bind(target) : value;
-      }
-      return (...args: unknown[]) => {
-        if (isOver) return Promise.reject(over());
-        const [query] = args;
-        const text =
-          typeof query === 'object' && query !== null ? Reflect.get(query, 'text') : query;
-        if (typeof text === 'string' && ENDS.test(text)) return Promise.reject(ends(text));
-        return Reflect.apply(value, target, args);
-      };
-    },
-  });
+export function guardClient<Tx>(tx: Tx): Guard<Tx> {
+  const gate = new WorkGate();
+  const end = () => {
+    gate.isOver = true;
+  };
   return {
-    client: client as Tx,
-    end() {
-      isOver = true;
+    end,
+    async run(work) {
+      try {
+        await work(guarded(tx, gate));
+      } finally {
+        end();
+      }
+      if (gate.isBusy) throw unfinished();
     },
   };
 }
 
-function over(): UsageError {
-  return new UsageError(
-    'transaction_missing',
-    'The transaction is over, because its work has ended or took too long. Await each statement.',
-  );
+function guarded<Tx>(tx: Tx, gate: Gate): Tx {
+  if (typeof tx === 'function') return guardPostgresJs(tx, gate);
+  if (typeof tx !== 'object' || tx === null) return tx;
+  const isPg = hasMethods(tx, 'query', 'on');
+  return isPg || hasMethods(tx, 'query', 'exec', 'rollback') ? guardMethods(tx, gate) : tx;
 }
 
-function ends(text: string): UsageError {
-  return new UsageError(
-    'transaction_missing',
-    `The transaction ends with its work, which cannot run ${text.trim().split(/\s/, 1)[0]?.toUpperCase()}. ` +
-      'Throw an error to roll everything back, and use SAVEPOINT for a part of it.',
-  );
+/** Guards a client of `pg`, or a transaction of PGlite. */
+function guardMethods<Tx extends object>(tx: Tx, gate: Gate): Tx {
+  return new Proxy(tx, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      switch (name) {
+        case 'query':
+        case 'exec':
+        case 'sql':
+        case 'listen':
+          return (...args: unknown[]) => {
+            const refused = gate.refusal(() => toText(args[0]));
+            return refused ? Promise.reject(refused) : Reflect.apply(value, target, args);
+          };
+        case 'rollback':
+          return () => Promise.reject(endsTransaction('rollback()'));
+        default:
+          return value.bind(target);
+      }
+    },
+  });
 }
 
-function ignore(): void {}
+/** Returns the text of a query, of its configuration, or of a template. */
+function toText(query: unknown): string {
+  const text = optionOf(query, 'text') ?? query;
+  return Array.isArray(text) ? text.join('?') : `${text}`;
+}
+
+function unfinished(): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    'The work has ended before its savepoint or its file of statements, so everything is rolled back. Await each ' +
+      'savepoint() and file().',
+  );
+}

@@ -2,6 +2,7 @@ import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
 import { warnOfLimits } from '../size-limits.js';
 import { type PostgresClient, type Query, refuseWrappers, toQuery } from './client.js';
+import { guardClient } from './guard-client.js';
 import { ENTER_EFFECT, FIND_EFFECTS, FIND_MARK, MARK_TRANSACTION } from './ledger-statements.js';
 import { limitsOf } from './limits.js';
 import { checkConnected, warnOfClient } from './preconditions.js';
@@ -132,7 +133,8 @@ class Ledger implements PostgresLedger {
     await begin(async (tx) => {
       isNew = await this.once(tx, effect);
       if (!isNew) return;
-      await work(tx);
+      await guardClient(tx).run(work);
+      // Sent behind everything that the work has sent.
       await checkInside(toQuery(tx));
     });
     return isNew;

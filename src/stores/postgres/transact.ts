@@ -84,24 +84,23 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
 
   /** Runs the handler, at most for as long as the lease lasts, and rolls back if it fails. */
   async #work(session: Session<Tx>, signal: AbortSignal, work: (tx: Tx) => unknown): Promise<void> {
-    const guarded = guardClient(session.tx);
+    const guard = guardClient(session.tx);
     let stop: () => void = () => {};
     const ended = new Promise<never>((_, reject) => {
       stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop);
     });
     try {
-      await Promise.race([work(guarded.client), ended]);
+      await Promise.race([guard.run(work), ended]);
       signal.throwIfAborted();
     } catch (error) {
-      guarded.end();
+      guard.end();
       // A statement of the handler may still be running: only the end of the connection stops it.
       if (signal.aborted) session.destroy();
       else await session.rollBack();
       throw error;
     } finally {
       signal.removeEventListener('abort', stop);
-      guarded.end();
     }
   }
 

@@ -2,8 +2,8 @@ import { UsageError } from '../../errors/errors.js';
 import { withTimeout } from '../../runtime/timing.js';
 import { SILENCE_MS } from '../guard.js';
 import { hasMethods } from '../platform.js';
+import { optionOf } from '../size-limits.js';
 import type { Value } from './client.js';
-import { guardClient } from './guard-client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
 
 /** A client from a pool of `pg`. */
@@ -83,12 +83,11 @@ async function transact<Tx extends PgPoolClient>(
   // The pool does not listen to a client that it has lent, and an error without a listener ends the process. The
   // queries on the connection also reject.
   tx.on('error', ignore);
-  const { client, end } = guardClient(tx);
   try {
     // BEGIN needs no lock, so if it waits, the connection has fallen silent.
     await tx.query({ text: 'BEGIN', query_timeout: SILENCE_MS });
-    await run(client).finally(end);
-    await tx.query('COMMIT');
+    await run(tx);
+    if (optionOf(await tx.query('COMMIT'), 'command') === 'ROLLBACK') throw rolledBack();
   } catch (error) {
     // The end of the connection also rolls back, but perhaps only after the next attempt has begun.
     await withTimeout(tx.query('ROLLBACK'), 'PostgreSQL', ROLLBACK_MS).catch(ignore);
@@ -100,6 +99,14 @@ async function transact<Tx extends PgPoolClient>(
   }
   tx.removeListener('error', ignore);
   release();
+}
+
+function rolledBack(): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    'PostgreSQL has rolled the transaction back at COMMIT, because a statement had failed. Await each statement, ' +
+      'and let its error throw.',
+  );
 }
 
 function ignore(): void {}

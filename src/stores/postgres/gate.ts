@@ -1,0 +1,56 @@
+import { UsageError } from '../../errors/errors.js';
+
+/** Lets the statements of a transaction through until it is over. */
+export class Gate {
+  isOver = false;
+  #running = 0;
+
+  /** Whether something runs of which the driver sends further statements by itself. */
+  get isBusy(): boolean {
+    return this.#running > 0;
+  }
+
+  /** Counts what runs until it settles. */
+  track<Running extends PromiseLike<unknown>>(running: Running): Running {
+    this.#running += 1;
+    const settled = () => {
+      this.#running -= 1;
+    };
+    running.then(settled, settled);
+    return running;
+  }
+
+  /** Returns why a statement must not run; `undefined` if it may. */
+  refusal(_text: () => string): UsageError | undefined {
+    if (!this.isOver) return undefined;
+    return new UsageError(
+      'transaction_missing',
+      'The transaction is over, because its connection was closed, or its work has ended or took too long. ' +
+        'Await each statement.',
+    );
+  }
+}
+
+const ENDS =
+  /(?:^|;)\s*(begin|start\s+transaction|commit|end|abort|rollback(?!\s+(?:work\s+|transaction\s+)?to\b)|prepare\s+transaction)\b/i;
+/** Comments, texts and quoted names, in which `ENDS` would find words that end nothing. */
+const QUOTED =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|\be'(?:[^'\\]|\\[\s\S])*'|'[^']*'|"[^"]*"|\$([a-z_]\w*)?\$[\s\S]*?\$\1\$/gi;
+
+/** The gate of the work in a transaction, which refuses also the statements that end the transaction. */
+export class WorkGate extends Gate {
+  override refusal(text: () => string): UsageError | undefined {
+    const over = super.refusal(text);
+    if (over) return over;
+    const [, end] = ENDS.exec(text().replace(QUOTED, ' ')) ?? [];
+    return end === undefined ? undefined : endsTransaction(end.toUpperCase());
+  }
+}
+
+export function endsTransaction(what: string): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    `The transaction ends with its work, which cannot run ${what}. Throw an error to roll everything back, and ` +
+      'use SAVEPOINT for a part of it.',
+  );
+}

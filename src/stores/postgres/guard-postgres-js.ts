@@ -1,0 +1,112 @@
+import { soon } from '../../runtime/turn.js';
+import { optionOf } from '../size-limits.js';
+import { endsTransaction, type Gate } from './gate.js';
+
+/** Guards the client of a transaction of postgres.js, and those of its savepoints. */
+export function guardPostgresJs<Tx>(tx: Tx, gate: Gate): Tx {
+  if (!isFunction(tx)) return tx;
+  return new Proxy(tx, {
+    apply: (target, self, args) => held(Reflect.apply(target, self, args), gate),
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (!isFunction(value)) return value;
+      const call = (args: unknown[]) => Reflect.apply(value, target, args);
+      switch (name) {
+        case 'unsafe':
+          return (...args: unknown[]) => held(call(args), gate);
+        case 'file':
+          return (...args: unknown[]) => held(call(args), gate, true);
+        case 'savepoint':
+          return (...args: unknown[]) =>
+            new Promise<unknown>((resolve, reject) => {
+              const refused = gate.refusal(() => '');
+              if (refused) return reject(refused);
+              const runs = args.map((arg) => (isFunction(arg) ? guardRun(arg, gate, reject) : arg));
+              gate.track(call(runs)).then(resolve, reject);
+            });
+        case 'prepare':
+        case 'begin':
+          return () => {
+            throw endsTransaction(`${name}()`);
+          };
+        default:
+          return value;
+      }
+    },
+  });
+}
+
+/**
+ * Guards the client that postgres.js passes to a function. If the transaction is over when the function ends, the driver
+ * must not send its ROLLBACK, so its promise never settles.
+ *
+ * @param cutOff - Called instead of that.
+ */
+export function guardRun<Tx>(
+  run: (tx: Tx) => unknown,
+  gate: Gate,
+  cutOff: (reason: unknown) => void = () => {},
+): (tx: Tx) => Promise<unknown> {
+  return async (tx) => {
+    try {
+      const result = run(guardPostgresJs(tx, gate));
+      // postgres.js also awaits the statements in an array.
+      return await (Array.isArray(result) ? Promise.all(result) : result);
+    } catch (error) {
+      // Statements fail a moment before `begin` does.
+      await new Promise<void>((resolve) => soon(resolve));
+      throw error;
+    } finally {
+      if (gate.isOver) {
+        cutOff(gate.refusal(() => ''));
+        await new Promise(() => {});
+      }
+    }
+  };
+}
+
+/**
+ * Makes a query ask the gate when it is sent. postgres.js sends a query only when something awaits it, and a query that
+ * is a part of another one never.
+ *
+ * @param isFile - Whether the driver reads a file first, and sends the query after that.
+ */
+function held<Query>(query: Query, gate: Gate, isFile = false): Query {
+  if (!isQuery(query)) return query;
+  // A Proxy, because the driver keeps a setting on this function.
+  query.handler = new Proxy(query.handler, {
+    apply(target, self, args) {
+      const refused = gate.refusal(() => toText(query));
+      if (refused) return query.reject(refused);
+      if (isFile) gate.track(query);
+      return Reflect.apply(target, self, args);
+    },
+  });
+  return query;
+}
+
+interface PendingQuery extends Promise<unknown> {
+  handler: (query: unknown) => unknown;
+  reject(error: Error): void;
+}
+
+function isQuery(value: unknown): value is PendingQuery {
+  return (
+    value instanceof Promise &&
+    isFunction(optionOf(value, 'handler')) &&
+    isFunction(optionOf(value, 'reject'))
+  );
+}
+
+/** Returns the text of a query, with those of the queries that are parts of it. */
+function toText(query: unknown): string {
+  const strings = optionOf(query, 'strings');
+  const args = optionOf(query, 'args');
+  if (!(query instanceof Promise) || !Array.isArray(strings) || !Array.isArray(args)) return '?';
+  const [first = '', ...others] = strings;
+  return others.reduce((text, next, at) => `${text}${toText(args[at])}${next}`, first);
+}
+
+function isFunction(value: unknown): value is (...args: never[]) => unknown {
+  return typeof value === 'function';
+}
