@@ -62,6 +62,11 @@ function guardMethods<Tx extends object>(tx: Tx, gate: Gate): Tx {
           };
         case 'rollback':
           return () => Promise.reject(endsTransaction('rollback()'));
+        case 'release':
+        case 'end':
+          return () => {
+            throw givenBack(name);
+          };
         default:
           return value.bind(target);
       }
@@ -73,6 +78,15 @@ function guardMethods<Tx extends object>(tx: Tx, gate: Gate): Tx {
 function toText(query: unknown): string {
   const text = optionOf(query, 'text') ?? query;
   return Array.isArray(text) ? text.join('?') : `${text}`;
+}
+
+function givenBack(name: string): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    `The work in a transaction must not call ${name}(): its connection would go to other work with the ` +
+      'transaction still open. Leave the call out. The connection goes back to its pool when the handler, or the ' +
+      'work of ledger.transaction, has ended.',
+  );
 }
 
 function unfinished(): UsageError {

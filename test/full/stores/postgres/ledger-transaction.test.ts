@@ -145,11 +145,18 @@ withPostgres('a transaction of the ledger', () => {
 
   test('throws the first error, even if ROLLBACK and release fail', async () => {
     const ledger = postgresLedger(pool);
-    const failing = ledger.transaction(pool, newEffect(), async (tx) => {
-      tx.release(true);
+    const one = new pg.Pool({ connectionString: server.url, max: 1 });
+    let lent: pg.PoolClient | undefined;
+    one.once('acquire', (client) => {
+      lent = client;
+    });
+    const failing = ledger.transaction(one, newEffect(), async () => {
+      lent?.release(true);
       throw UNDO;
     });
     await expect(failing).rejects.toBe(UNDO);
+    expect(lent).toBeDefined();
+    await one.end();
   });
 
   test('rejects if no connection is available', async () => {

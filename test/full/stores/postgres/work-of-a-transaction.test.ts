@@ -58,6 +58,35 @@ withPostgres('PostgreSQL', () => {
   }));
 
   describe('the client of a transaction of pg', () => {
+    test.each(['release', 'end'] as const)(
+      'refuses %s, which would lend it twice',
+      async (name) => {
+        const store = postgresStore(pool);
+        const giveBack = (tx: pg.PoolClient) => tx[name]();
+        // Another order begins on the connection that the handler of the first gave back.
+        const first = runInStore(store, async (tx) => {
+          try {
+            await tx.query(SELL);
+          } finally {
+            giveBack(tx);
+          }
+          await pause(60);
+        });
+        await pause(40);
+        const delivery = newDelivery();
+        const sell = async (tx: pg.PoolClient) => {
+          await tx.query(SELL);
+          await pause(100);
+        };
+        const second = await runInStore(store, sell, delivery);
+        const { isDone, error } = await first;
+        expect(error).toMatchObject({ name: 'UsageError', code: 'transaction_missing' });
+        expect(error.message).toContain(`${name}()`);
+        expect([isDone, second.isDone]).toEqual([false, true]);
+        expect(await pieces()).toBe(9);
+      },
+    );
+
     test('may be used by a library that binds its methods', async () => {
       await postgresLedger(pool).transaction(pool, effect(), async (tx) => {
         const { query, escapeIdentifier } = tx;
