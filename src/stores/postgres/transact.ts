@@ -91,6 +91,8 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
       signal.addEventListener('abort', stop);
     });
     try {
+      // The lease may have ended while the transaction began, and would not end again.
+      signal.throwIfAborted();
       await Promise.race([guard.run(work), ended]);
       signal.throwIfAborted();
     } catch (error) {

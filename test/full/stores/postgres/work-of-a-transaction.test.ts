@@ -230,4 +230,40 @@ withPostgres('PostgreSQL', () => {
       },
     );
   });
+
+  test('a handler does not start if its lease ended while its transaction began', async () => {
+    const small = open(2);
+    const store = postgresStore(small);
+    const delivery = newDelivery();
+    const lease = { leaseMs: 70_000, isTransaction: true };
+    const { fence } = await acquire(store, delivery, lease);
+    // Somebody has the row for a moment: an operator, or a backup.
+    const other = await pool.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM webhook_delivery FOR UPDATE');
+    const end = new AbortController();
+    const started = vi.fn(() => new Promise(() => {}));
+    const reason = new Error('The lease has ended.');
+    const running = store.transactions?.run(
+      { ...termsOf(delivery.key, fence), signal: end.signal },
+      started,
+    );
+    const refused = expect(running).rejects.toBe(reason);
+    await vi.waitFor(async () => {
+      const waiting = await pool.query(
+        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`,
+      );
+      expect(waiting.rows).toHaveLength(1);
+    });
+    end.abort(reason);
+    await other.query('ROLLBACK');
+    other.release();
+    await refused;
+    expect(started).not.toHaveBeenCalled();
+    // The slot for transactions and its connection are free for the next order.
+    const next = await runInStore(store, (tx) => tx.query(SELL));
+    expect(next).toEqual({ isDone: true, error: undefined });
+    expect(small.totalCount - small.idleCount).toBe(0);
+    await small.end();
+  });
 });
