@@ -40,6 +40,15 @@ export async function hold(job: BullmqJob, pauseMs: number): Promise<void> {
   }
 }
 
+/**
+ * Keeps the worker from renewing the lock of a job that it has put back: it would report that it cannot. BullMQ
+ * does the same when the processor has returned. Its earlier versions have no such list, and do report it.
+ */
+export function forgetLock(job: BullmqJob): void {
+  const locks = find(find(job, 'queue'), 'lockManager');
+  if (listsLocks(locks)) locks.untrackJob(job.id);
+}
+
 async function askTime(job: BullmqJob): Promise<number | undefined> {
   const queue = find(job, 'queue');
   // In BullMQ 5, the queue itself holds the connection.
@@ -55,4 +64,8 @@ async function askTime(job: BullmqJob): Promise<number | undefined> {
 
 function tellsTime(client: unknown): client is { time(): Promise<unknown> } {
   return typeof find(client, 'time') === 'function';
+}
+
+function listsLocks(locks: unknown): locks is { untrackJob(id: string | undefined): void } {
+  return typeof find(locks, 'untrackJob') === 'function';
 }

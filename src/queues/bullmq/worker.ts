@@ -2,8 +2,9 @@ import type { WebhookError, WebhookErrorCode } from '../../errors/errors.js';
 import type { Outcome } from '../../request/outcome.js';
 import { checkDispatching, type Dispatching, type JobResult, runJob } from '../run-job.js';
 import type { BullmqJob } from './bullmq.js';
-import { aheadOfRedis, canHold, hold } from './clock.js';
+import { aheadOfRedis, canHold, forgetLock, hold } from './clock.js';
 
+const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 /**
@@ -32,25 +33,35 @@ export function bullmqWorker(
       if (result.outcome === 'ignored') job.opts = { ...job.opts, removeOnComplete: true };
       return { outcome: result.outcome };
     }
-    if (result.state === 'wait') return wait(job, token, result);
+    if (result.state === 'wait')
+      return wait(job, token, result, receiver.closing?.aborted === true);
     return fail(job, result.error);
   };
 }
 
-/** Delays a job without using up an attempt. */
+/**
+ * Delays a job without using up an attempt. If the receiver is closing, the job is for another worker, so the pause is
+ * short. The slot then stays occupied until the worker closes, too: otherwise it would take the whole backlog, job by
+ * job, and delay each.
+ */
 async function wait(
   job: BullmqJob,
   token: string | undefined,
   { error, retryAfterMs }: Extract<JobResult, { state: 'wait' }>,
+  isClosing: boolean,
 ): Promise<never> {
-  const pauseMs = Math.max(retryAfterMs, pauseBefore(job));
-  if (!job.moveToWait || (await aheadOfRedis(job)) === 0) {
-    await job.moveToDelayed(Date.now() + pauseMs, token);
-    throw new BullmqError('DelayedError', error);
+  const pauseMs = isClosing ? MIN_PAUSE_MS : Math.max(retryAfterMs, pauseBefore(job));
+  const isDelayed = !job.moveToWait || (await aheadOfRedis(job)) === 0;
+  if (isDelayed) await job.moveToDelayed(Date.now() + pauseMs, token);
+  else {
+    await hold(job, pauseMs);
+    await job.moveToWait?.(token);
   }
-  await hold(job, pauseMs);
-  await job.moveToWait(token);
-  throw new BullmqError('WaitingError', error);
+  if (isClosing) {
+    forgetLock(job);
+    await hold(job, MAX_PAUSE_MS);
+  }
+  throw new BullmqError(isDelayed ? 'DelayedError' : 'WaitingError', error);
 }
 
 /** Fails a job, so that BullMQ retries it after a pause by the clock of this process. */
@@ -84,7 +95,10 @@ function backoffOf({ attemptsMade, opts: { attempts = 1, backoff = 0 } }: Bullmq
 
 /** Returns a pause that starts at one second and doubles with each start that did not end in a failure. */
 function pauseBefore({ attemptsStarted = 1, attemptsMade }: BullmqJob): number {
-  return Math.min(1000 * 2 ** Math.max(0, attemptsStarted - attemptsMade - 1), MAX_PAUSE_MS);
+  return Math.min(
+    MIN_PAUSE_MS * 2 ** Math.max(0, attemptsStarted - attemptsMade - 1),
+    MAX_PAUSE_MS,
+  );
 }
 
 /** An error that BullMQ recognizes by its name, without its class. */

@@ -96,6 +96,24 @@ describe('a job of BullMQ', () => {
     },
   );
 
+  test('is put back after a second if its receiver closes, and occupies its slot', async () => {
+    vi.useFakeTimers();
+    const job = jobOf(HOUR_MS);
+    const closing = AbortSignal.abort();
+    const ended = vi.fn();
+    bullmqWorker({ closing, dispatch: async () => ({ outcome: 'unavailable', ran: [] }) })(
+      job,
+    ).catch(ended);
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(job.moveToWait).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(ended).not.toHaveBeenCalled();
+    Object.assign(job.queue, { closing: Promise.resolve() });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(ended).toHaveBeenCalledWith(expect.objectContaining({ name: 'WaitingError' }));
+    expect(job.moveToDelayed).not.toHaveBeenCalled();
+  });
+
   test('does not wait in a worker that is stopping', async () => {
     const job = jobOf(HOUR_MS, { attemptsMade: 4 });
     Object.assign(job.queue, { closing: Promise.resolve() });
