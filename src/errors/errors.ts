@@ -200,8 +200,8 @@ export type WebhookErrorCode =
    */
   | 'overloaded'
   /**
-   * The queue returned no id, or does not exist any more, so the delivery may not be stored. To do: create the
-   * queue again, with the settings that the message names.
+   * The queue returned no id, could not start, or does not exist any more, so the delivery may not be stored. To do:
+   * restart the process, or create the queue again, as the message says.
    */
   | 'queue_invalid'
   /**

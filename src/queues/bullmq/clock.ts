@@ -1,6 +1,6 @@
 import { pause } from '../../runtime/timing.js';
 import type { BullmqJob } from './bullmq.js';
-import { find } from './find.js';
+import { clientOf, find } from './find.js';
 
 /** Clocks that differ by no more than this count as equal: the shortest pause is a second. */
 const MAX_OFF_MS = 1_000;
@@ -50,9 +50,7 @@ export function forgetLock(job: BullmqJob): void {
 }
 
 async function askTime(job: BullmqJob): Promise<number | undefined> {
-  const queue = find(job, 'queue');
-  // In BullMQ 5, the queue itself holds the connection.
-  const client = await find(find(queue, 'backend') ?? queue, 'client');
+  const client = await clientOf(find(job, 'queue'));
   if (!tellsTime(client)) return undefined;
   const time = await client.time();
   // Seconds and microseconds, or a Date with some drivers.

@@ -6,8 +6,8 @@ import { find } from './find.js';
  * Warns on stderr, in one line, if the connection of a queue has no time limit. `ioredis` waits for a reply as
  * long as the peer keeps the connection open, so a silent connection would have every delivery answered 503.
  */
-export async function warnWithoutLimits(queue: BullmqQueue): Promise<void> {
-  const client = await find(queue.getBackend?.() ?? queue, 'client');
+export async function warnOfQueue(queue: BullmqQueue, connected: Promise<unknown>): Promise<void> {
+  const client = await connected;
   const options = find(client, 'options');
   const own = find(client, 'isCluster') === true ? find(options, 'redisOptions') : options;
   // Only the options of ioredis are known.

@@ -4,7 +4,8 @@ import type { SealedDelivery } from '../../request/delivery.js';
 import { toJob } from '../job.js';
 import { afterActive } from '../run-job.js';
 import type { BullmqQueue, JobTerms, StoredJob } from './bullmq.js';
-import { warnWithoutLimits } from './limits.js';
+import { Connection, connectionOf } from './connection.js';
+import { warnOfQueue } from './limits.js';
 import { checkVersion } from './version.js';
 
 const TERMS: JobTerms = {
@@ -39,37 +40,40 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
     );
   }
   checkVersion(queue);
+  const client = connectionOf(queue);
+  const connection = new Connection(queue, client);
   // If it cannot connect, the queue reports its own errors.
-  warnWithoutLimits(queue).catch(() => {});
+  warnOfQueue(queue, client).catch(() => {});
   const add = async (delivery: SealedDelivery) => {
     const id = jobIdOf(delivery);
     const terms = { ...TERMS, ...queue.defaultJobOptions, jobId: id, removeOnFail: false };
     await queue.add('webhook', toJob(delivery), terms);
     return { id };
   };
+  const addAgain = async (delivery: SealedDelivery, signal: AbortSignal) => {
+    const id = jobIdOf(delivery);
+    for (let attempt = 1; ; attempt++) {
+      const job = await afterActive(signal, () => lookUp(queue, id));
+      if (!job) return add(delivery);
+      try {
+        if (job.state === 'completed' || job.state === 'failed') {
+          // A new job has all of its attempts, and the delivery with the signature of the current secret.
+          await job.job.remove();
+          return await add(delivery);
+        }
+        if (job.state === 'delayed') await job.job.promote();
+        return { id };
+      } catch (error) {
+        // The job may have changed since the look-up.
+        if (attempt >= 3) throw error;
+      }
+    }
+  };
   return {
     durable: true,
     description: `BullMQ${queue.name === undefined ? '' : ` (${queue.name})`}`,
-    enqueue: add,
-    redrive: async (delivery, { signal }) => {
-      const id = jobIdOf(delivery);
-      for (let attempt = 1; ; attempt++) {
-        const job = await afterActive(signal, () => lookUp(queue, id));
-        if (!job) return add(delivery);
-        try {
-          if (job.state === 'completed' || job.state === 'failed') {
-            // A new job has all of its attempts, and the delivery with the signature of the current secret.
-            await job.job.remove();
-            return await add(delivery);
-          }
-          if (job.state === 'delayed') await job.job.promote();
-          return { id };
-        } catch (error) {
-          // The job may have changed since the look-up.
-          if (attempt >= 3) throw error;
-        }
-      }
-    },
+    enqueue: (delivery, { signal }) => connection.use(signal, () => add(delivery)),
+    redrive: (delivery, { signal }) => connection.use(signal, () => addAgain(delivery, signal)),
   };
 }
 

@@ -1,0 +1,69 @@
+import { WebhookError } from '../../errors/errors.js';
+import { quoted } from '../../errors/log.js';
+import { describeError } from '../../errors/text.js';
+import type { BullmqQueue } from './bullmq.js';
+import { clientOf } from './find.js';
+
+/** The Redis connection of a queue. */
+export class Connection {
+  /** The calls that wait for the first connection; `undefined` once that is made or has failed. */
+  #waiting: Set<() => void> | undefined = new Set();
+  #failure: WebhookError | undefined;
+
+  constructor(queue: BullmqQueue, client: Promise<unknown>) {
+    client
+      .then(
+        () => {},
+        (error: unknown) => {
+          this.#failure = notStarted(queue, error);
+        },
+      )
+      .then(() => {
+        for (const goOn of this.#waiting ?? []) goOn();
+        this.#waiting = undefined;
+      });
+  }
+
+  /**
+   * Makes a call once the queue is connected. BullMQ would keep a call, and so its delivery, until it is.
+   *
+   * @throws {WebhookError} `queue_invalid` if the queue could not start.
+   */
+  async use<Value>(signal: AbortSignal, call: () => Promise<Value>): Promise<Value> {
+    await this.#connected(signal);
+    if (this.#failure) throw this.#failure;
+    return call();
+  }
+
+  async #connected(signal: AbortSignal): Promise<void> {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const goOn = () => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        waiting.delete(goOn);
+        reject(signal.reason);
+      };
+      waiting.add(goOn);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+}
+
+/** Returns the connection of a queue, whichever version of BullMQ it is of. */
+export function connectionOf(queue: BullmqQueue): Promise<unknown> {
+  return clientOf(queue.getBackend?.() ?? queue);
+}
+
+/** BullMQ prepares its connection once. If that fails, all later calls of the queue fail with the same error. */
+function notStarted({ name = '' }: BullmqQueue, error: unknown): WebhookError {
+  return new WebhookError(
+    'queue_invalid',
+    `The queue ${quoted(name)} of BullMQ could not start (${describeError(error)}), and BullMQ does not try again. ` +
+      'Restart this process.',
+  );
+}
