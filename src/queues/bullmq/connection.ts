@@ -1,19 +1,25 @@
 import { WebhookError } from '../../errors/errors.js';
 import { quoted } from '../../errors/log.js';
 import { describeError } from '../../errors/text.js';
+import { hasMethods } from '../../stores/platform.js';
+import { connectAgain, onReadOnly } from '../../stores/redis/demoted.js';
 import type { BullmqQueue } from './bullmq.js';
-import { clientOf } from './find.js';
+import { clientOf, find } from './find.js';
 
 /** The Redis connection of a queue. */
 export class Connection {
   /** The calls that wait for the first connection; `undefined` once that is made or has failed. */
   #waiting: Set<() => void> | undefined = new Set();
   #failure: WebhookError | undefined;
+  #client: unknown;
+  readonly #failed = onReadOnly(() => leaveReplica(this.#client));
 
   constructor(queue: BullmqQueue, client: Promise<unknown>) {
     client
       .then(
-        () => {},
+        (connected) => {
+          this.#client = connected;
+        },
         (error: unknown) => {
           this.#failure = notStarted(queue, error);
         },
@@ -25,14 +31,20 @@ export class Connection {
   }
 
   /**
-   * Makes a call once the queue is connected. BullMQ would keep a call, and so its delivery, until it is.
+   * Makes a call once the queue is connected. BullMQ would keep a call, and so its delivery, until it is. If the
+   * server is a replica by now, the queue then connects again: the address may lead to the new primary.
    *
    * @throws {WebhookError} `queue_invalid` if the queue could not start.
    */
   async use<Value>(signal: AbortSignal, call: () => Promise<Value>): Promise<Value> {
     await this.#connected(signal);
     if (this.#failure) throw this.#failure;
-    return call();
+    try {
+      return await call();
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
   }
 
   async #connected(signal: AbortSignal): Promise<void> {
@@ -66,4 +78,15 @@ function notStarted({ name = '' }: BullmqQueue, error: unknown): WebhookError {
     `The queue ${quoted(name)} of BullMQ could not start (${describeError(error)}), and BullMQ does not try again. ` +
       'Restart this process.',
   );
+}
+
+/** A cluster names the new primary itself, and other drivers have no way to connect again. */
+function leaveReplica(client: unknown): void {
+  if (isIoRedis(client) && find(client, 'isCluster') !== true) connectAgain(client);
+}
+
+function isIoRedis(
+  client: unknown,
+): client is { readonly status: string; disconnect(reconnect: boolean): void } {
+  return hasMethods(client, 'disconnect') && typeof find(client, 'status') === 'string';
 }

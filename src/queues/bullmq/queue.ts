@@ -21,14 +21,20 @@ const TERMS: JobTerms = {
  * it if all attempts fail. The queue's `defaultJobOptions` take precedence, except for `removeOnFail`.
  *
  * Redis must not lose jobs: set `appendonly yes` and `maxmemory-policy noeviction`. The connection needs a
- * `socketTimeout`, or it may fall silent forever; if it has none, one line on stderr warns of it.
+ * `socketTimeout`, or it may fall silent forever; if it has none, one line on stderr warns of it. If its
+ * server has become a replica, the queue has it connect again, at most once a second.
  *
  * @throws {UsageError} `client_invalid`, or `version_unsupported` before BullMQ 5.
  *
  * @example
  * import { Queue } from 'bullmq';
  *
- * const connection = { url: process.env.REDIS_URL ?? 'redis://127.0.0.1', socketTimeout: 5_000, maxRetriesPerRequest: 1 };
+ * const connection = {
+ *   url: process.env.REDIS_URL ?? 'redis://127.0.0.1',
+ *   maxRetriesPerRequest: 1,
+ *   socketTimeout: 5_000,
+ *   reconnectOnError: (error: Error) => /\b(READONLY|UNBLOCKED)\b/.test(error.message),
+ * };
  * const queue = bullmqQueue(new Queue('webhooks', { connection }));
  * const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, queue });
  */

@@ -1,6 +1,12 @@
 import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';
-import { type IoRedisClient, isPool, type NodeRedisClient, type ScriptCalls } from './client.js';
+import {
+  type IoRedisClient,
+  type IoRedisConnection,
+  isPool,
+  type NodeRedisClient,
+  type ScriptCalls,
+} from './client.js';
 import { comesBack, isOpen } from './silence.js';
 
 /** The pause between two attempts, because the address may lead to the new primary only later. */
@@ -17,21 +23,25 @@ interface CommandSender {
  */
 export function leavingReplica(client: IoRedisClient, calls: ScriptCalls): ScriptCalls {
   if (client.nodes) return calls;
-  return watched(calls, () => {
-    if (isOpen(client) && comesBack(client)) client.disconnect(true);
-  });
+  return { ...calls, failed: onReadOnly(() => connectAgain(client)) };
+}
+
+/** Makes an open connection of ioredis connect again, unless that would close it for good. */
+export function connectAgain(connection: Pick<IoRedisConnection, 'status' | 'disconnect'>): void {
+  if (isOpen(connection) && comesBack(connection)) connection.disconnect(true);
 }
 
 /** The same for node-redis. It has no method to connect again, but does so if the server ends the connection. */
 export function endedByReplica(client: NodeRedisClient, calls: ScriptCalls): ScriptCalls {
   if (!sendsCommands(client)) return calls;
-  return watched(calls, () => {
+  const leave = () => {
     // The client would close for good.
     if (optionOf(client, 'options', 'socket', 'reconnectStrategy') === false) return;
     // A pool sends each to another connection.
     const connections = isPool(client) ? Number(optionOf(client, 'totalClients')) : 1;
     for (let sent = 0; sent < connections; sent++) client.sendCommand(['QUIT']).catch(() => {});
-  });
+  };
+  return { ...calls, failed: onReadOnly(leave) };
 }
 
 /** Returns whether it is neither a cluster nor a sentinel, which find the new primary themselves. */
@@ -39,16 +49,16 @@ function sendsCommands(client: NodeRedisClient): client is NodeRedisClient & Com
   return !hasMethods(client, 'nodeClient') && !hasMethods(client, 'getMasterNode');
 }
 
-/** Calls a function at most once a second if the server rejects a write because it is a replica. */
-function watched(calls: ScriptCalls, leave: () => void): ScriptCalls {
+/**
+ * Returns a function that takes the errors of calls. If the server rejects a write because it is a replica, the
+ * function calls `leave`, at most once a second.
+ */
+export function onReadOnly(leave: () => void): (error: unknown) => void {
   let last = Number.NEGATIVE_INFINITY;
-  return {
-    ...calls,
-    failed(error) {
-      if (!isReadOnly(error) || performance.now() - last < PAUSE_MS) return;
-      last = performance.now();
-      leave();
-    },
+  return (error) => {
+    if (!isReadOnly(error) || performance.now() - last < PAUSE_MS) return;
+    last = performance.now();
+    leave();
   };
 }
 

@@ -41,14 +41,14 @@ export function endingSilence(client: IoRedisClient, calls: ScriptCalls): Script
 }
 
 /** Returns whether a connection is open, as far as the client knows. Opening has its own time limit. */
-export function isOpen({ status }: IoRedisConnection): boolean {
+export function isOpen({ status }: Pick<IoRedisConnection, 'status'>): boolean {
   return status === 'ready' || status === 'connect';
 }
 
 /**
  * Returns whether a connection reconnects. Otherwise, ending it closes it for good. A cluster replaces its nodes.
  */
-export function comesBack(connection: IoRedisConnection): boolean {
+export function comesBack(connection: object): boolean {
   return typeof optionOf(connection, 'options', 'retryStrategy') === 'function';
 }
 
