@@ -20,6 +20,8 @@ export function makeReceiver() {
   const redis = new Redis(process.env.REDIS_URL ?? 'redis://localhost:6379', {
     maxRetriesPerRequest: 1,
     socketTimeout: 5000,
+    // Leaves a server that has become a replica.
+    reconnectOnError: (error) => /\b(READONLY|UNBLOCKED)\b/.test(error.message),
   });
   const queue = new Queue('webhooks', { connection: redis });
   pool.on('error', console.error);

@@ -7,6 +7,8 @@ const receiver = makeReceiver();
 const connection = new Redis(process.env.REDIS_URL ?? 'redis://localhost:6379', {
   maxRetriesPerRequest: null,
   socketTimeout: 12_000,
+  // Leaves a server that has become a replica.
+  reconnectOnError: (error) => /\b(READONLY|UNBLOCKED)\b/.test(error.message),
 });
 const worker = new Worker('webhooks', bullmqWorker(receiver), {
   connection,

@@ -9,7 +9,9 @@ import { redisStore } from 'storefront-webhooks/redis';
 
 const url = process.env.REDIS_URL ?? 'redis://localhost:6379';
 const retryStrategy = (times: number) => Math.min(times * 100, 1000);
-const limits = { connectTimeout: 5000, retryStrategy };
+// Leaves a server that has become a replica.
+const reconnectOnError = (error: Error) => /\b(READONLY|UNBLOCKED)\b/.test(error.message);
+const limits = { connectTimeout: 5000, retryStrategy, reconnectOnError };
 const redis = new Redis(url, { ...limits, maxRetriesPerRequest: 1, socketTimeout: 5000 });
 const workerRedis = new Redis(url, {
   ...limits,

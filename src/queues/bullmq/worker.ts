@@ -3,6 +3,7 @@ import type { Outcome } from '../../request/outcome.js';
 import { checkDispatching, type Dispatching, type JobResult, runJob } from '../run-job.js';
 import type { BullmqJob } from './bullmq.js';
 import { aheadOfRedis, canHold, forgetLock, hold } from './clock.js';
+import { warnOfWorker } from './limits.js';
 
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
@@ -11,21 +12,32 @@ const MAX_PAUSE_MS = 60_000;
  * Returns the processor of a BullMQ `Worker`, which runs the handlers of a receiver. BullMQ retries a job that
  * fails; after its last attempt, the receiver parks the delivery in a durable store, for `receiver.redrive`. While
  * the store is down or another worker processes the delivery, the job waits without using up an attempt. If the
- * clock of this process is off by more than a second, the process waits out pauses of up to a minute itself.
+ * clock of this process is off by more than a second, the process waits out pauses of up to a minute itself. The
+ * connection needs a `socketTimeout` above 10 s, and a `reconnectOnError`, or the worker may take no more jobs after
+ * a failover; at the first job, one line on stderr warns if one is missing.
  *
  * @throws {UsageError} `receiver_invalid`
  *
  * @example
  * import { Worker } from 'bullmq';
  *
- * const connection = { url: process.env.REDIS_URL ?? 'redis://127.0.0.1', maxRetriesPerRequest: null };
+ * const connection = {
+ *   url: process.env.REDIS_URL ?? 'redis://127.0.0.1',
+ *   maxRetriesPerRequest: null,
+ *   socketTimeout: 12_000,
+ *   reconnectOnError: (error: Error) => /\b(READONLY|UNBLOCKED)\b/.test(error.message),
+ * };
  * const worker = new Worker('webhooks', bullmqWorker(receiver), { connection, concurrency: 10 });
  */
 export function bullmqWorker(
   receiver: Dispatching,
 ): (job: BullmqJob, token?: string) => Promise<{ readonly outcome: Outcome }> {
   checkDispatching(receiver);
+  let hasLooked = false;
   return async (job, token) => {
+    // Only a job leads to the worker, and so to its connection.
+    if (!hasLooked) warnOfWorker(job).catch(() => {});
+    hasLooked = true;
     const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     const result = await runJob(receiver, job.data, { isLast });
     if (result.state === 'done') {
