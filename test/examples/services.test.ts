@@ -100,21 +100,21 @@ describe.each(Object.entries(SERVICES))('a delivery of %s', (name, { order, unpa
     hooks.mockRestore();
   });
 
-  test
-    .runIf(name === 'shoppy')
-    .each([{ refund_id: 'rf_1' }, { disputed_at: '2021-03-22T08:00:00.000000Z' }])(
-    'is not paid once the money is gone: %j',
-    async (gone) => {
+  // Sellix and Shoppex have a word for each status; Shoppy has a field for each thing that has happened.
+  const gone = [{ refund_id: 'rf_1' }, { disputed_at: '2021-03-22T08:00:00.000000Z' }];
+  for (const change of name === 'shoppy' ? gone : []) {
+    const [field = ''] = Object.keys(change);
+    test(`is not paid once it has a ${field}`, async () => {
       onPaid.mockClear();
       const body = JSON.parse(text(saved));
-      Object.assign(body.data.order, { id: Object.keys(gone).join(), ...gone });
+      Object.assign(body.data.order, { id: field, ...change });
       const changed = JSON.stringify({ ...body, event: 'order:updated' });
       expect(await send(written(saved, changed), { event: 'order:updated' })).toMatchObject({
         outcome: 'handled',
       });
       expect(onPaid).not.toHaveBeenCalled();
-    },
-  );
+    });
+  }
 
   test('ignores another event in a header', async () => {
     handled.mockClear();

@@ -229,6 +229,9 @@ test('a thousand writes at once share a few statements', async () => {
   for (const [verb, write] of Object.entries(verbs)) {
     statements = 0;
     await Promise.all(claimed.map(({ key, fence }) => write(key, fence)));
-    expect([verb, statements]).toEqual([verb, verb === 'completeStep' ? 8 : 4]);
+    // On a busy machine, steps may have waited long enough to share a statement when the first is sent.
+    const [fewest, most] = verb === 'completeStep' ? [4, 8] : [4, 4];
+    expect(statements, verb).toBeGreaterThanOrEqual(fewest);
+    expect(statements, verb).toBeLessThanOrEqual(most);
   }
 });
