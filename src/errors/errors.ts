@@ -106,7 +106,7 @@ export type UsageErrorCode =
   /**
    * A ledger was not given the transaction of the effect, or its transaction has ended; or a handler with
    * `transaction` has ended its transaction, or used it afterwards. To do: pass the transaction in which the effect
-   * happens, before it ends; leave out `COMMIT` and `ROLLBACK`, and await each statement.
+   * happens, before it ends; leave out `COMMIT`, `ROLLBACK` and `release()`, and await each statement.
    */
   | 'transaction_missing'
   /**
