@@ -117,7 +117,7 @@ export class Processing {
       if (!refused) return { outcome: 'ignored', ran: [], key };
       if (!how.lastAttempt) return refused;
       const result = await this.#park(delivery, refused.message);
-      return result.outcome === 'failed' ? refused : result;
+      return isUnkept(result) ? refused : result;
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     const result: Processed = await this.#inFlight.join(key, () =>
@@ -273,6 +273,14 @@ function toInvalid(delivery: Delivery, issues: readonly Issue[]): Delivery {
 }
 
 /** Work that no handler can do. An operator has to look at it. */
+/**
+ * Returns whether the store does not keep a delivery that was to be parked: the store cannot, or the row is done because
+ * a redrive has put the delivery into the queue. The queue then has to keep it.
+ */
+export function isUnkept({ outcome }: Result): boolean {
+  return outcome === 'failed' || outcome === 'duplicate';
+}
+
 export function failedWork(error: string): Work {
   return { state: 'failed', error, ran: [] };
 }

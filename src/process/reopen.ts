@@ -12,7 +12,7 @@ import { Rejection, type Result } from '../request/outcome.js';
 import { findDoubt, resign } from '../request/secrets.js';
 import { clonePayload } from './handler-event.js';
 import type { Work } from './lease.js';
-import { failedWork, type Processing, refuseOtherScope } from './process-delivery.js';
+import { failedWork, isUnkept, type Processing, refuseOtherScope } from './process-delivery.js';
 import type { Settings } from './read-options.js';
 
 /** A sealed delivery that was opened; or its result, if it must not be processed. */
@@ -179,8 +179,7 @@ export class Reopener {
     const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, async () =>
       failedWork(reason),
     );
-    // If the store cannot park the delivery, reject it, so that the queue keeps it.
-    if (dispatched.outcome !== 'failed') return dispatched;
+    if (!isUnkept(dispatched)) return dispatched;
     const detail = withDocsLink(reason, 'errors.md#delivery_unproven');
     return new Rejection('signature_invalid', { id, event, detail });
   }

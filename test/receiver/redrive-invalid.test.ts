@@ -150,6 +150,40 @@ test('a delivery that was parked for its schema and redriven is a duplicate when
   expect(await statesOf(store)).toEqual([]);
 });
 
+describe('a delivery that was redriven into the queue stays in it while a worker cannot run it', () => {
+  const OTHER = 'the secret after the change';
+  test.each<
+    [string, Partial<ReceiverOptions>, Partial<ReceiverOptions>, Record<string, unknown>, string]
+  >([
+    [
+      'because it does not know the status',
+      { paidStatuses: [100] },
+      { paidStatuses: [100, 'completed'] },
+      { status: 'completed' },
+      SECRET,
+    ],
+    ['because it lacks the secret', { secret: SECRET }, { secret: [SECRET, OTHER] }, {}, OTHER],
+  ])('%s', async (_, old, changed, payload, secret) => {
+    const store = durableStore();
+    const jobs: unknown[] = [];
+    const queue = { ...queueOf(jobs), redrive: queueOf(jobs).enqueue };
+    const ship = vi.fn();
+    const make = (options: Partial<ReceiverOptions>) =>
+      createReceiver({ secret: SECRET, store, queue, hooks, ...options }).on('order:paid', ship);
+    const [before, after] = [make(old), make(changed)];
+    await deliver(after, paidOrder(payload), { secret });
+    expect(await runJob(before, jobs.shift(), { isLast: false })).toMatchObject({
+      outcome: 'parked',
+    });
+    expect(await redriveAll(after, store)).toEqual(['dead queued']);
+    const [job] = jobs;
+    expect(await runJob(before, job, { isLast: false })).toMatchObject({ state: 'retry' });
+    expect(await runJob(after, job, { isLast: false })).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledOnce();
+    expect(await statesOf(store)).toEqual([]);
+  });
+});
+
 /** A queue of the user's own, which cannot redrive. */
 function queueOf(jobs: unknown[]): HandOff {
   const enqueue: HandOff['enqueue'] = async (delivery) => {
