@@ -81,6 +81,9 @@ export function readOptions(options: ReceiverOptions): Settings {
     "left out if secret is a function: it has to return retired secrets for the source 'queue'",
   );
   const common = readCommon(options, checks);
+  const { limit, store } = common;
+  const { maxBodyBytes = limit } = store;
+  checks.check(limit <= maxBodyBytes, 'limit', `at most ${maxBodyBytes}, all that the store holds`);
   const secretSource = toSecretSource(options.secret, scope, retiredSecrets);
   checks.check(
     typeof keyBy === 'function' || ['delivery', 'content', 'id'].includes(keyBy),
@@ -230,15 +233,12 @@ export function readCommon(options: CommonOptions, checks: OptionChecks): Common
     'openTelemetry()',
   );
   checkHooks(hooks, checks);
-  const limit = checks.atLeastOne('limit', options.limit ?? 1024 * 1024);
-  const { maxBodyBytes = limit } = store;
-  checks.check(limit <= maxBodyBytes, 'limit', `at most ${maxBodyBytes}, all that the store holds`);
   return {
     headerNames: toHeaderNames(headerPrefix),
     store: memoryBehind(store) ?? guardStore(store),
     isDefaultStore: options.store === undefined,
     paidStatuses,
-    limit,
+    limit: checks.atLeastOne('limit', options.limit ?? 1024 * 1024),
     bodyTimeoutMs: checks.positive('bodyTimeout', options.bodyTimeout ?? 10_000),
     timeoutMs: checks.positive('timeout', options.timeout ?? 60_000),
     hooks,

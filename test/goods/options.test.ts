@@ -1,3 +1,4 @@
+import { memoryStore } from 'storefront-webhooks';
 import { createGoods, type GoodsOptions } from 'storefront-webhooks/goods';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
@@ -65,4 +66,9 @@ describe('createGoods rejects', () => {
       }),
     );
   });
+});
+
+test('a call may be larger than a body that the store holds: the store holds no calls', () => {
+  const store = { ...memoryStore(), maxBodyBytes: 1_400_000 };
+  expect(() => create({ secret: SECRET, store, limit: 2_000_000 })).not.toThrow();
 });
