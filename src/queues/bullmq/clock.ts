@@ -35,9 +35,14 @@ export async function hold(job: BullmqJob, pauseMs: number): Promise<void> {
   const end = performance.now() + Math.min(pauseMs, MAX_HOLD_MS);
   for (;;) {
     const leftMs = end - performance.now();
-    if (leftMs <= 0 || find(find(job, 'queue'), 'closing') !== undefined) return;
+    if (leftMs <= 0 || isStopping(job)) return;
     await pause(Math.min(leftMs, LOOK_MS));
   }
+}
+
+/** Returns whether the worker that runs the job closes. */
+export function isStopping(job: BullmqJob): boolean {
+  return find(find(job, 'queue'), 'closing') !== undefined;
 }
 
 /**

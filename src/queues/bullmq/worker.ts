@@ -2,7 +2,7 @@ import type { WebhookError, WebhookErrorCode } from '../../errors/errors.js';
 import type { Outcome } from '../../request/outcome.js';
 import { checkDispatching, type Dispatching, type JobResult, runJob } from '../run-job.js';
 import type { BullmqJob } from './bullmq.js';
-import { aheadOfRedis, canHold, forgetLock, hold } from './clock.js';
+import { aheadOfRedis, canHold, forgetLock, hold, isStopping } from './clock.js';
 import { warnOfWorker } from './limits.js';
 
 const MIN_PAUSE_MS = 1_000;
@@ -54,7 +54,7 @@ export function bullmqWorker(
 /**
  * Delays a job without using up an attempt. If the receiver is closing, the job is for another worker, so the pause is
  * short. The slot then stays occupied until the worker closes, too: otherwise it would take the whole backlog, job by
- * job, and delay each.
+ * job, and delay each. A closing worker of some versions takes jobs until none is due, so their pauses grow.
  */
 async function wait(
   job: BullmqJob,
@@ -62,14 +62,15 @@ async function wait(
   { error, retryAfterMs }: Extract<JobResult, { state: 'wait' }>,
   isClosing: boolean,
 ): Promise<never> {
-  const pauseMs = isClosing ? MIN_PAUSE_MS : Math.max(retryAfterMs, pauseBefore(job));
+  const holds = isClosing && !isStopping(job);
+  const pauseMs = holds ? MIN_PAUSE_MS : Math.max(retryAfterMs, pauseBefore(job));
   const isDelayed = !job.moveToWait || (await aheadOfRedis(job)) === 0;
   if (isDelayed) await job.moveToDelayed(Date.now() + pauseMs, token);
   else {
     await hold(job, pauseMs);
     await job.moveToWait?.(token);
   }
-  if (isClosing) {
+  if (holds) {
     forgetLock(job);
     await hold(job, MAX_PAUSE_MS);
   }

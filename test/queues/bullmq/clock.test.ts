@@ -114,6 +114,19 @@ describe('a job of BullMQ', () => {
     expect(job.moveToDelayed).not.toHaveBeenCalled();
   });
 
+  test('is put back for longer each time if its worker closes, too, and takes further jobs', async () => {
+    const job = jobOf(0);
+    Object.assign(job, { attemptsStarted: 5 });
+    Object.assign(job.queue, { closing: Promise.resolve() });
+    const closing = AbortSignal.abort();
+    const dispatch = async () => ({ outcome: 'unavailable' as const, ran: [] });
+    const soonest = Date.now() + 16_000;
+    await expect(bullmqWorker({ closing, dispatch })(job, 'token')).rejects.toThrow();
+    expect(job.moveToDelayed).toHaveBeenCalledExactlyOnceWith(expect.any(Number), 'token');
+    const [[dueAt = 0] = []] = job.moveToDelayed.mock.calls as unknown as [number][];
+    expect(dueAt).toBeGreaterThanOrEqual(soonest);
+  });
+
   test('does not wait in a worker that is stopping', async () => {
     const job = jobOf(HOUR_MS, { attemptsMade: 4 });
     Object.assign(job.queue, { closing: Promise.resolve() });
