@@ -78,7 +78,8 @@ function held<Query>(query: Query, gate: Gate, isFile = false): Query {
     apply(target, self, args) {
       const refused = gate.refusal(() => toText(query));
       if (refused) return query.reject(refused);
-      if (isFile) gate.track(query);
+      // A cursor over a file settles only its batches.
+      if (isFile && optionOf(query, 'cursorFn') === undefined) gate.track(query);
       return Reflect.apply(target, self, args);
     },
   });

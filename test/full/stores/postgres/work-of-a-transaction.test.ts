@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import postgres from 'postgres';
@@ -13,6 +15,7 @@ import {
   STOCK,
   termsOf,
 } from '../../../stores/postgres/work-of-a-transaction.js';
+import { newFolder } from '../../../support/folders.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
 withPostgres('PostgreSQL', () => {
@@ -154,6 +157,18 @@ withPostgres('PostgreSQL', () => {
         const running = async () => await run();
         await expect(running()).rejects.toMatchObject({ code: 'transaction_missing' });
       }
+      expect({ isDone, pieces: await pieces() }).toEqual({ isDone: true, pieces: 9 });
+    });
+
+    test('may read a file of statements with a cursor', async () => {
+      const file = join(newFolder(), 'report.sql');
+      await writeFile(file, 'SELECT * FROM generate_series(1, 3)');
+      const { isDone } = await runInStore(postgresStore(sql), async (tx) => {
+        await tx.unsafe(SELL);
+        let rows = 0;
+        for await (const some of tx.file(file).cursor(2)) rows += some.length;
+        expect(rows).toBe(3);
+      });
       expect({ isDone, pieces: await pieces() }).toEqual({ isDone: true, pieces: 9 });
     });
 
