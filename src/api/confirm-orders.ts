@@ -7,7 +7,7 @@ import type { Order } from '../schemas/order.js';
 import { hasMethods } from '../stores/platform.js';
 import { findDisagreements, hasSameTitle, NO_SUCH_ORDER, OTHER_TITLE } from './agreement.js';
 import { ApiError } from './api-error.js';
-import type { ReadOptions } from './call-options.js';
+import type { ApiAttempt, ReadOptions } from './call-options.js';
 import type { Client } from './client.js';
 
 /** Options of {@link confirmOrders}. */
@@ -74,10 +74,14 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
   checks.check(whenDown === 'refuse' || whenDown === 'accept', 'whenDown', "'refuse' or 'accept'");
   const asked = new AskedOrders(client, keep);
   return async (stated) => {
+    const awaited: Asked[] = [];
+    const confirming = confirm(stated, asked, client.products, awaited);
     try {
-      return await withTimeout(confirm(stated, asked, client.products), 'The service', TIMEOUT_MS);
+      return await withTimeout(confirming, 'The service', TIMEOUT_MS);
     } catch (cause) {
-      const accepts = whenDown === 'accept' && isDown(cause, stated.payload.id);
+      // A service that has answered is not down, even if a pause before a retry then took the time that was left.
+      const isSilent = !awaited.some(({ isAnswered }) => isAnswered);
+      const accepts = whenDown === 'accept' && isSilent && isDown(cause, stated.payload.id);
       return { state: 'unavailable', cause, accepts };
     }
   };
@@ -99,22 +103,26 @@ function isDown(cause: unknown, id: string): boolean {
   return cause instanceof Error && cause.name === 'TimeoutError';
 }
 
+/** @param awaited - Gets the requests on which the confirmation depends. */
 async function confirm(
   stated: StatedOrder,
   asked: AskedOrders,
   products: OrderReader['products'],
+  awaited: Asked[],
 ): Promise<Confirmation> {
   const { id } = stated.payload;
   const startedAt = performance.now();
   const known = asked.lately(id);
   if (known) {
-    const [issue] = await judge(stated, await known, products);
+    awaited.push(known);
+    const [issue] = await judge(stated, await known.order, products);
     if (!issue) return { state: 'agreed', kept: true };
   }
   // The kept order may be older than the delivery, so fetch it again, or share a request that another
   // delivery has begun since.
-  const order = await (asked.lately(id, startedAt) ?? asked.ask(id));
-  const issues = await judge(stated, order, products);
+  const fresh = asked.lately(id, startedAt) ?? asked.ask(id);
+  awaited.push(fresh);
+  const issues = await judge(stated, await fresh.order, products);
   return issues.length > 0 ? { state: 'disagreed', issues } : { state: 'agreed', kept: false };
 }
 
@@ -152,6 +160,8 @@ interface Asked {
   /** Resolves to `undefined` if there is no such order. */
   readonly order: Promise<Order | undefined>;
   isOver: boolean;
+  /** Whether the service has answered, and not by a 5xx. */
+  isAnswered: boolean;
 }
 
 /** The orders that were fetched a moment ago, or are being fetched. */
@@ -166,20 +176,22 @@ class AskedOrders {
   }
 
   /**
-   * Returns an order that may be reused.
+   * Returns a request that may be reused.
    *
    * @param since - The earliest time at which it may have been requested.
    */
-  lately(id: string, since = Number.NEGATIVE_INFINITY): Promise<Order | undefined> | undefined {
+  lately(id: string, since = Number.NEGATIVE_INFINITY): Asked | undefined {
     const asked = this.#byId.get(id);
     if (!asked || asked.at < since) return undefined;
     const isFresh = performance.now() - asked.at < this.#keepMs;
-    return isFresh || !asked.isOver ? asked.order : undefined;
+    return isFresh || !asked.isOver ? asked : undefined;
   }
 
-  ask(id: string): Promise<Order | undefined> {
-    const order = fetchOrder(this.#client, id);
-    const asked: Asked = { at: performance.now(), order, isOver: false };
+  ask(id: string): Asked {
+    const order = fetchOrder(this.#client, id, ({ status = 500 }) => {
+      if (status < 500) asked.isAnswered = true;
+    });
+    const asked: Asked = { at: performance.now(), order, isOver: false, isAnswered: false };
     this.#byId.delete(id);
     this.#byId.set(id, asked);
     const [oldest = id] = this.#byId.keys();
@@ -192,13 +204,17 @@ class AskedOrders {
         if (this.#byId.get(id) === asked) this.#byId.delete(id);
       },
     );
-    return order;
+    return asked;
   }
 }
 
-async function fetchOrder({ orders }: OrderReader, id: string): Promise<Order | undefined> {
+async function fetchOrder(
+  { orders }: OrderReader,
+  id: string,
+  onAttempt: (attempt: ApiAttempt) => void,
+): Promise<Order | undefined> {
   try {
-    return await orders.get(id, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return await orders.get(id, { signal: AbortSignal.timeout(TIMEOUT_MS), onAttempt });
   } catch (error) {
     if (isNoRecord(error)) return undefined;
     throw error;

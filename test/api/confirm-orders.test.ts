@@ -323,6 +323,23 @@ describe('a delivery gets', () => {
     },
   );
 
+  test('503 if the time is over in a pause that the storefront asked for, even if whenDown is accept', async () => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(50));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const client = createClient({
+      baseUrl: 'https://shop.example',
+      auth: { accessToken: KEY },
+      fetch: async () => Response.json({}, { status: 429, headers: { 'retry-after': '30' } }),
+    });
+    const confirm = confirmOrders(client, { whenDown: 'accept' });
+    const receiver = createReceiver({ secret: SECRET, store: memoryStore(), confirm });
+    const ship = vi.fn();
+    receiver.on('order:paid', ship);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'unavailable' });
+    expect(ship).not.toHaveBeenCalled();
+  });
+
   test.each([400, 414, 431, 500, 'reset'] as const)(
     '503 if its id may be why the storefront answers %s, even if whenDown is accept',
     async (answer) => {
