@@ -12,6 +12,8 @@ import type { Page } from './list.js';
 
 const MAX_MESSAGE = 1_000;
 const MAX_ERRORS = 100;
+/** The most characters that are searched for private texts, of which a form may have many thousands. */
+const MAX_SEARCHED = 10_000;
 
 /**
  * Returns the error for an answer whose status is not 2xx; `undefined` for a 2xx.
@@ -33,13 +35,12 @@ export function toApiError(
   }
   const body = parse(answer);
   const { message, errors } = isJsonObject(body) ? body : {};
-  const longestFirst = secrets.toSorted((one, other) => other.length - one.length);
-  const clean = (text: string) => redact(text, longestFirst);
   const said = typeof message === 'string' && message !== '' ? message : `status ${status}`;
-  const faults = (Array.isArray(errors) ? errors : [])
+  const listed = (Array.isArray(errors) ? errors : [])
     .filter((error) => typeof error === 'string')
-    .slice(0, MAX_ERRORS)
-    .map((error) => printable(clean(error), MAX_MESSAGE));
+    .slice(0, MAX_ERRORS);
+  const clean = redaction([said, ...listed], secrets);
+  const faults = listed.map((error) => printable(clean(error), MAX_MESSAGE));
   // Redact first: a text that was sent may end in a dot.
   const parts = [clean(said).replace(/[.:\s]+$/, ''), faults.join(', ')];
   const whole = printable(parts.filter(Boolean).join(': '), MAX_MESSAGE);
@@ -57,22 +58,40 @@ function toCode(status: number): ApiErrorCode {
   return codes[status] ?? (status < 500 ? 'request_invalid' : 'server_failed');
 }
 
-/** @param secrets - The longest one first, because it may contain others. */
-function redact(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+/**
+ * Returns a function that redacts the given texts. Texts beyond the first {@link MAX_SEARCHED} characters are left out
+ * as a whole: a cut could leave half of a secret.
+ */
+function redaction(texts: readonly string[], secrets: readonly string[]): (text: string) => string {
+  const searched = new Set<string>();
+  let length = 0;
+  for (const text of texts) {
+    length += text.length;
+    if (length > MAX_SEARCHED) break;
+    searched.add(text);
+  }
+  const all = [...searched].join('\n');
+  // The longest one first, because it may contain others.
+  const found = secrets
+    .filter((secret) => all.includes(secret))
+    .sort((one, other) => other.length - one.length);
+  return (text) =>
+    searched.has(text)
+      ? found.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
+      : `a text of ${text.length} characters`;
 }
 
 /**
- * Returns the texts of a form that may be secret or a customer's, and the pieces of those that hold several, such
- * as serials: all but short ones and names such as `bitcoin`.
+ * Returns the texts of a form that may be secret or a customer's, and the single goods in `info`: all but short ones
+ * and names such as `bitcoin`.
  */
 export function privateTexts(form = ''): string[] {
   const fields = new URLSearchParams(form);
   const delimiter = fields.get('stock_delimiter') || ',';
   const texts = [...fields.values()];
-  const items = texts.flatMap((text) => [text, ...text.split(delimiter)]);
-  const pieces = items.flatMap((item) => [item, ...item.split(/[,;|\t\r\n]/)]);
-  const trimmed = pieces.map((piece) => piece.trim());
+  const items = fields.getAll('info').flatMap((info) => [info, ...info.split(delimiter)]);
+  const goods = items.flatMap((item) => [item, ...item.split(/[,;|\t\r\n]/)]);
+  const trimmed = [...texts, ...goods].map((text) => text.trim());
   return [...new Set([...texts, ...trimmed])].filter((text) => /^(?![a-z_:]+$).{6}/s.test(text));
 }
 

@@ -185,6 +185,16 @@ describe('no error contains', () => {
     expect(shown).toContain('Twice: [redacted]: info: [redacted] is known.');
   });
 
+  test('one of many thousand goods, and takes no time that a lease would need', async () => {
+    const goods = Array.from({ length: 20_000 }, (_, at) => `KEY-${at}-${at}`);
+    const info = goods.join();
+    const sent = performance.now();
+    const shown = await refusal({ info }, goods.join('|'), [`twice: ${goods[7]}`]);
+    expect(performance.now() - sent).toBeLessThan(8_000);
+    for (const one of goods.slice(0, 20)) expect(shown).not.toContain(one);
+    expect(shown).toMatch(/products\.create: a text of \d+ characters/);
+  });
+
   test('a text with a dot at its end, at the end of the message', async () => {
     const description = 'Call Ada at +44 123 456.';
     expect(await refusal({ description }, `Bad: ${description}`)).toContain('Bad: [redacted].');
