@@ -20,6 +20,7 @@ import { type HandOff, handOff } from './queue.js';
 import type { Settings } from './read-options.js';
 import { type Route, Router } from './router.js';
 import { runHandlers } from './run-handlers.js';
+import { failedWork, isUnkept } from './settled.js';
 
 // A short lease, because a provider retries only a few times: after a crash, few retries should be answered 503.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
@@ -270,19 +271,6 @@ type Named = Pick<Delivery, 'id' | 'event' | 'scope'> & { readonly payload?: unk
 /** Makes an invalid delivery of one whose order disagrees with it. */
 function toInvalid(delivery: Delivery, issues: readonly Issue[]): Delivery {
   return { ...delivery, kind: 'invalid', key: invalidKey(delivery, delivery.rawBody), issues };
-}
-
-/** Work that no handler can do. An operator has to look at it. */
-/**
- * Returns whether the store does not keep a delivery that was to be parked: the store cannot, or the row is done because
- * a redrive has put the delivery into the queue. The queue then has to keep it.
- */
-export function isUnkept({ outcome }: Result): boolean {
-  return outcome === 'failed' || outcome === 'duplicate';
-}
-
-export function failedWork(error: string): Work {
-  return { state: 'failed', error, ran: [] };
 }
 
 /** Returns the rejection for a genuine delivery that does not fit its event; `undefined` if it fits. */

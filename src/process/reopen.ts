@@ -12,8 +12,9 @@ import { Rejection, type Result } from '../request/outcome.js';
 import { findDoubt, resign } from '../request/secrets.js';
 import { clonePayload } from './handler-event.js';
 import type { Work } from './lease.js';
-import { failedWork, isUnkept, type Processing, refuseOtherScope } from './process-delivery.js';
+import { type Processing, refuseOtherScope } from './process-delivery.js';
 import type { Settings } from './read-options.js';
+import { failedWork, isUnkept } from './settled.js';
 
 /** A sealed delivery that was opened; or its result, if it must not be processed. */
 export type Opened = Delivery | Result;

@@ -1,4 +1,4 @@
-import type { Dispatched } from '../request/outcome.js';
+import type { Dispatched, Result } from '../request/outcome.js';
 import type { Lease, Work } from './lease.js';
 
 /** The result of work that has ended. */
@@ -28,4 +28,17 @@ export function toDispatched(
     default:
       return { ...about, outcome: state };
   }
+}
+
+/**
+ * Returns whether the store does not keep a delivery that was to be parked: the store cannot, or the row is done because
+ * a redrive has put the delivery into the queue. The queue then has to keep it.
+ */
+export function isUnkept({ outcome }: Result): boolean {
+  return outcome === 'failed' || outcome === 'duplicate';
+}
+
+/** Work that no handler can do. An operator has to look at it. */
+export function failedWork(error: string): Work {
+  return { state: 'failed', error, ran: [] };
 }
