@@ -66,6 +66,21 @@ describe('crashPoints for handlers that keep orders of their own', () => {
     expect(findings[0]?.message).toContain('happened only once');
   });
 
+  test('finds an effect that is lost at one place while it happens again at another', async () => {
+    const { findings } = await findWith(async ({ payload }, { mail }, orders) => {
+      await mail(payload.email);
+      if (orders.has(payload.id)) return;
+      orders.add(payload.id);
+      await mail('me@shop.test');
+    });
+    expect(findings).toMatchObject([
+      { effect: 'mail', problem: 'twice', times: 2 },
+      { effect: 'mail', problem: 'lost', times: 1 },
+    ]);
+    const [line = 0, next = 0] = findings.map(({ after }) => Number(after.split(':').at(-2)));
+    expect(next - line).toBe(3);
+  });
+
   test('finds an effect that only the first attempt has', async () => {
     const { findings } = await findWith(async ({ attempt, once }, { mail, key }) => {
       if (attempt === 1) await mail('a');

@@ -144,27 +144,31 @@ interface Lived {
 }
 
 function judge({ whole, first, second, gate, again }: Lived): CrashFinding[] {
-  const count = (life: Life, effect: string) =>
-    life.calls.filter((call) => call.effect === effect).length;
+  const at = (life: Life, place: string) =>
+    life.calls.filter((call) => call.place === place).length;
+  const placesOf = (calls: Life['calls'], effect: string) =>
+    calls.filter((call) => call.effect === effect).map(({ place }) => place);
   const twice = first.calls
     .filter(({ place }) => second.calls.some((call) => call.place === place))
-    .map(({ effect, place, isInTransaction }) => ({
-      effect,
-      place,
-      isInTransaction,
-      times: count(first, effect) + count(second, effect),
-    }))
-    .filter(({ effect, times }) => times > count(whole, effect))
-    .map(({ effect, place, times, isInTransaction }) =>
-      isInTransaction ? toOutside(effect, times, place, gate) : toTwice(effect, times, place, gate),
-    );
+    .filter(({ place }) => at(first, place) + at(second, place) > at(whole, place))
+    .map(({ effect, place, isInTransaction }) => {
+      const times = placesOf([...first.calls, ...second.calls], effect).length;
+      return isInTransaction
+        ? toOutside(effect, times, place, gate)
+        : toTwice(effect, times, place, gate);
+    });
   const isDone = again.status >= 200 && again.status < 300;
   if (!isDone) return [...twice, toUnfinished(gate, again)];
   const lost = [...new Set(whole.calls.map(({ effect }) => effect))].flatMap((effect) => {
-    const times = count(first, effect) + count(second, effect);
-    if (times >= count(whole, effect)) return [];
-    const repeated = [...first.calls, ...second.calls].map(({ place }) => place);
-    const places = whole.calls.filter((call) => call.effect === effect).map(({ place }) => place);
+    const places = placesOf(whole.calls, effect);
+    const repeated = placesOf([...first.calls, ...second.calls], effect);
+    // A call too many at one place does not replace one at another. A call at a place of its own may: a retry may do
+    // elsewhere what the first attempt did not.
+    const times = [...new Set(repeated)].reduce((sum, place) => {
+      const often = at(first, place) + at(second, place);
+      return sum + (places.includes(place) ? Math.min(often, at(whole, place)) : often);
+    }, 0);
+    if (times >= places.length) return [];
     const place = places.find((one) => !repeated.includes(one)) ?? places[0] ?? effect;
     return [toForgotten(effect, times, place, gate)];
   });
