@@ -390,6 +390,31 @@ describe('storefront-webhooks record', () => {
     expect(read('0001-order-paid.hook.json').expect).toBeUndefined();
   });
 
+  test('saves a delivery whose sender hangs up before the target answers', async () => {
+    const target = createServer((request, response) => {
+      request.resume();
+      const answer = JSON.stringify({ outcome: 'handled', ran: ['x'.repeat(300_000)] });
+      setTimeout(() => response.end(answer), 200);
+    });
+    const recorder = await record(await serve(target));
+    const gone = AbortSignal.timeout(100);
+    await expect(
+      fetch(`${recorder.origin}/webhooks`, {
+        ...{ method: 'POST', body: order(), signal: gone },
+        headers: {
+          'X-Service-Event': 'order:paid',
+          'X-Service-Webhook': 'whl_1',
+          'X-Service-Signature': sign(order(), secret),
+        },
+      }),
+    ).rejects.toThrow();
+    await told(recorder, 1);
+    const [{ status, ms }] = lines(recorder.output());
+    expect(status).toBe(200);
+    expect(ms).toBeLessThan(10_000);
+    expect(saved()).toHaveLength(1);
+  });
+
   test('reports that it verified nothing if it has no secret', async () => {
     const url = await serveReceiver();
     const recorder = await recordWith({ WEBHOOK_SECRET: '' }, url);

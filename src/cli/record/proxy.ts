@@ -154,7 +154,10 @@ function forward(
       // Pass on the headers of the target only.
       outgoing.sendDate = false;
       outgoing.writeHead(status, statusMessage, endToEnd(inPairs(response.rawHeaders)).flat());
-      response.pipe(outgoing, { end: false });
+      // The sender may have hung up, or do so: the target's answer is still read to its end, and recorded.
+      const readOn = () => response.unpipe(outgoing).resume();
+      if (outgoing.destroyed) response.resume();
+      else response.pipe(outgoing.once('close', readOn), { end: false });
       response.on('end', () => {
         resolve({ status, body: Buffer.concat(kept).toString('utf8') });
         outgoing.addTrailers(inPairs(response.rawTrailers));
