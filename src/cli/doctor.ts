@@ -143,7 +143,9 @@ async function listen(
 ): Promise<Received | undefined> {
   const { url, received, close } = await listenOnce(port, timeoutMs);
   void host.interrupted().then(close);
-  printer.note(`Send one delivery to ${url}. The answer is 200, whatever you send.`);
+  printer.note(
+    `Send one delivery to ${url}. The answer is 503, so that the provider sends it again.`,
+  );
   const one = await received;
   if (one === undefined) printer.note('No delivery arrived.');
   return one;

@@ -14,8 +14,8 @@ export interface Listening {
 const MOST = 10 * 1024 * 1024;
 
 /**
- * Receives one POST on loopback, and always answers 200 with an empty object, so that the answer reveals nothing to
- * the sender.
+ * Receives one POST on loopback, and always answers 503 with an empty object: nobody has handled the delivery, so its
+ * sender has to send it again, and the answer reveals nothing.
  */
 export async function listenOnce(port: number, timeoutMs: number): Promise<Listening> {
   let settle: (received: Received | undefined) => void = () => {};
@@ -68,7 +68,7 @@ async function take(
   } catch {
     // The sender hung up: report what has arrived, and the declared length.
   }
-  answer(response, 200);
+  answer(response, 503);
   const headers = headersOf(request.rawHeaders);
   return { body: Buffer.concat(pieces), signature: signatureOf(headers), headers };
 }
