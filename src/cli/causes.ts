@@ -14,11 +14,22 @@ interface Answered {
   readonly expect: Fixture['expect'];
   /** The type and the title of an answer that is not a receiver's. */
   readonly page?: string | undefined;
+  /** Whether the delivery was made to be rejected. */
+  readonly isForged?: boolean;
 }
 
+const ACCEPTED_FORGERY: Explained = {
+  cause:
+    'The server accepted a delivery that is not genuine: anyone who knows the address can send one.',
+  fix: 'Verify the signature over the raw body before you do anything else with it.',
+};
+
 /** Explains an answer by what its sender can see. A receiver does not report to senders why it rejects a delivery. */
-export function explain({ page, ...answered }: Answered): Explained {
+export function explain({ page, isForged = false, ...answered }: Answered): Explained {
   const { status } = answered;
+  // A page of HTML answers on every path, and accepts nothing.
+  if (isForged && status >= 200 && status < 300 && !page?.startsWith('text/html'))
+    return ACCEPTED_FORGERY;
   const isRedirect = status >= 300 && status < 400;
   if (page === undefined || isRedirect) return explainReceiver(answered);
   const [cause, fix] = (!RECEIVERS_OWN.has(status) && CAUSES[status]) || [];
@@ -39,13 +50,7 @@ function explainReceiver({ status, outcome, event, error, expect }: Answered): E
       }),
     };
   }
-  if (status >= 200 && status < 300) {
-    return {
-      cause:
-        'The server accepted a delivery that is not genuine: anyone who knows the address can send one.',
-      fix: 'Verify the signature over the raw body before you do anything else with it.',
-    };
-  }
+  if (status >= 200 && status < 300) return ACCEPTED_FORGERY;
   const [tooLong] = /did not answer within \d+ ms/.exec(error) ?? [];
   if (tooLong !== undefined) {
     return {

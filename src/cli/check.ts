@@ -12,11 +12,15 @@ import { genuine, ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
 import type { Row } from './check/trial.js';
 import { toCount } from './numbers.js';
-import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { addSecretFlags, readSecrets, type SecretFlags, secretArgs } from './secrets.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
 import { closest } from './suggestion.js';
+
+/** How long to wait for an answer, and for goods after it. */
+const TIMEOUT_MS = 10_000;
+const GOODS_MS = 5_000;
 
 interface Flags extends SecretFlags {
   readonly observe?: string;
@@ -63,8 +67,8 @@ export function addCheck(program: Command, session: Session): void {
     .option('--unpaid <what>', 'an unpaid order, if the status of an order is not a number')
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
-    .option('--goods-within <ms>', 'how long to wait for goods after the answer', toCount, 5000)
-    .option('--timeout <ms>', 'how long to wait for an answer', toCount, 10_000)
+    .option('--goods-within <ms>', 'how long to wait for goods after the answer', toCount, GOODS_MS)
+    .option('--timeout <ms>', 'how long to wait for an answer', toCount, TIMEOUT_MS)
     .option('--plain-http', 'allow plain HTTP beyond a private network', false)
     .option('--yes', 'do not ask before sending beyond a private network', false);
   addSecretFlags(command)
@@ -172,7 +176,7 @@ async function tryObserver(observer: Observer, orders: Orders): Promise<void> {
 
 /** The command that repeats a row. A secret from the command line is left out. */
 function repeat(url: URL, flags: Flags, row: string): string {
-  const { observe, restart, order, unpaid, headerPrefix, secretEnv = [], secretFile = [] } = flags;
+  const { observe, restart, order, unpaid, headerPrefix } = flags;
   const option = (name: string, value: string | undefined) =>
     value === undefined ? [] : [name, quote(value)];
   return [
@@ -184,8 +188,9 @@ function repeat(url: URL, flags: Flags, row: string): string {
     ...(order === 'order:paid' ? [] : option('--order', order)),
     ...option('--unpaid', unpaid),
     ...(headerPrefix === 'X-Service-' ? [] : option('--header-prefix', headerPrefix)),
-    ...secretEnv.flatMap((name) => option('--secret-env', name)),
-    ...secretFile.flatMap((path) => option('--secret-file', path)),
+    ...secretArgs(flags),
+    ...(flags.timeout === TIMEOUT_MS ? [] : option('--timeout', `${flags.timeout}`)),
+    ...(flags.goodsWithin === GOODS_MS ? [] : option('--goods-within', `${flags.goodsWithin}`)),
     ...(flags.plainHttp ? ['--plain-http'] : []),
     ...(flags.yes ? ['--yes'] : []),
   ].join(' ');

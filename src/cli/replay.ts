@@ -53,6 +53,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
       fixture,
       options,
       isGood: (status, asExpected = isTaken(status)) => asExpected,
+      isForged: fixture.signing === 'omit' || fixture.signing === 'corrupt',
       repeat: `npx storefront-webhooks replay ${quote(relative(process.cwd(), fixture.file))} ${quote(url)}`,
     }),
   );

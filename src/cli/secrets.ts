@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import type { Host } from './host.js';
 import type { Session } from './session.js';
+import { quote } from './shell.js';
 import { readBytes } from './source.js';
 
 /** The flags that name the secrets of a command. */
@@ -24,6 +25,14 @@ export function addSecretFlags(command: Command): Command {
       'the secret itself; other users of this machine can see it',
       collect,
     );
+}
+
+/** The flags with which a printed command reads the same secrets. A secret from the command line is left out. */
+export function secretArgs({ secretEnv = [], secretFile = [] }: SecretFlags): string[] {
+  return [
+    ...secretEnv.flatMap((name) => ['--secret-env', quote(name)]),
+    ...secretFile.flatMap((path) => ['--secret-file', quote(path)]),
+  ];
 }
 
 /** A secret, and the name that messages use for it, such as its variable. */

@@ -50,6 +50,8 @@ export interface Sending {
   readonly isGood: (status: number, asExpected: boolean | undefined) => boolean;
   /** The command that sends this delivery alone. */
   readonly repeat: string;
+  /** Whether the delivery was made to be rejected. Default: it was not. */
+  readonly isForged?: boolean;
 }
 
 /** Whether a status confirms that the receiver has accepted the delivery. */
@@ -58,7 +60,7 @@ export const isTaken = (status: number) => status >= 200 && status < 300;
 /** Sends one delivery, and returns the report. */
 export async function sendOne(
   url: string,
-  { fixture, options, isGood, repeat }: Sending,
+  { fixture, options, isGood, repeat, isForged = false }: Sending,
   attempt: number,
 ): Promise<DeliveryReport> {
   const about = {
@@ -80,6 +82,7 @@ export async function sendOne(
     error: answer,
     event: about.event,
     expect: fixture.expect,
+    isForged,
   });
   const told = answered.status === 0 ? {} : { answer };
   return { ...about, ...answered, good, ...told, ...why, repeat };

@@ -83,7 +83,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
       : isTaken(status) || (forgeEvent !== undefined && (isRefused || status === 422));
   };
   const repeat = `npx storefront-webhooks ${host.args.map(quote).join(' ')}`;
-  const sending = { fixture, options, isGood, repeat };
+  const sending = { fixture, options, isGood, repeat, isForged: isHostile };
   return sendAll(url, Array(duplicate).fill(sending), flags.concurrency, printer);
 }
 

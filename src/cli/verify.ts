@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { verifySignature } from 'storefront-webhooks';
 import { commandLines } from './lines.js';
-import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { addSecretFlags, readSecrets, type SecretFlags, secretArgs } from './secrets.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readBytes } from './source.js';
@@ -35,7 +35,12 @@ export function addVerify(program: Command, session: Session): void {
               printer.paint.red(`The signature does not match these ${body.length} bytes.`),
               ...commandLines(
                 'Why: ',
-                `npx storefront-webhooks doctor ${quote(file)} ${quote(signature)}`,
+                [
+                  'npx storefront-webhooks doctor',
+                  quote(file),
+                  quote(signature),
+                  ...secretArgs(flags),
+                ].join(' '),
                 printer.columns,
               ),
             ],

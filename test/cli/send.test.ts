@@ -92,7 +92,9 @@ describe('storefront-webhooks send', () => {
       expect((await run(['send', 'order:paid', shop.url, flag], { env })).status).toBe(0);
       expect(shop.delivered).toEqual([]);
       const naive = await startServer(200);
-      expect((await run(['send', 'order:paid', naive.url, flag], { env })).status).toBe(1);
+      const { status, records } = await run(['send', 'order:paid', naive.url, flag], { env });
+      expect(status).toBe(1);
+      expect(records()).toMatchObject([{ cause: expect.stringContaining('is not genuine') }]);
     },
   );
 
@@ -236,6 +238,10 @@ describe('storefront-webhooks verify', () => {
     writeFileSync(body, '{"a": 1}');
     const wrong = await run(['verify', body, signature], { env });
     expect([wrong.status, wrong.records()]).toEqual([1, [{ valid: false, bytes: 8 }]]);
+    const shown = await runInTerminal(300, ['verify', body, signature, '--secret-env', 'A'], {
+      env: { A: 'another' },
+    });
+    expect(JSON.stringify(shown)).toMatch(/doctor .* --secret-env A/);
   });
 });
 

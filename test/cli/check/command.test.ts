@@ -48,6 +48,8 @@ describe('storefront-webhooks check', () => {
 
     const [, , ...repeated] = duplicate.repeat.split(' ');
     expect(repeated.slice(0, 4)).toEqual(['check', bad.url.href, '--only', 'duplicate']);
+    expect(duplicate.repeat).toContain(' --goods-within 1000');
+    expect(duplicate.repeat).not.toContain('--timeout');
   });
 
   test('runs a command that counts the goods, with the order in its arguments or environment', async () => {
