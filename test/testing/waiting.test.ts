@@ -188,9 +188,9 @@ describe('the timeout', () => {
   });
 
   test('applies to each delivery separately', async () => {
-    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
+    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 300));
     const slow = createReceiver({ secret, store: memoryStore() }).on('*', pause);
-    const options = { id: 'fresh', duplicate: 5, timeout: 250 };
+    const options = { id: 'fresh', duplicate: 5, timeout: 1_400 };
     expect(await replay(slow, 'query:created', options)).toHaveLength(5);
   });
 
