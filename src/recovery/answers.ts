@@ -1,4 +1,5 @@
 import type { Outcome } from '../request/outcome.js';
+import type { Receipt } from '../request/receipt.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { DoneBefore } from './completed-keys.js';
 import { isSuccess } from './delivery-status.js';
@@ -38,7 +39,7 @@ interface Answered {
   first: number;
   /** The first answer of a receiver with another secret, scope or `keyBy`. */
   firstOther: number;
-  /** This receiver's answers whose deliveries the store has as done. */
+  /** This receiver's answers whose deliveries the store has as done, or has tried. */
   readonly known: number[];
   /** The last answer of this receiver that says `handled` and whose delivery the store does not know. */
   lastUnknown: number;
@@ -55,6 +56,8 @@ export class Answers {
   readonly #settings: SourceSettings;
   readonly #asksSince: number;
   readonly #before: DoneBefore;
+  /** When each unfinished delivery in the store was last tried, by its key. */
+  #triedAt: Promise<ReadonlyMap<string, number>> | undefined;
   readonly #shops = new Map<string, Answered>();
   readonly #elsewhere = new Set<string>();
 
@@ -109,8 +112,26 @@ export class Answers {
     if (Math.abs(now - at) < pendingAfterMs) return;
     if (await this.#before.has(delivery, receipt && (() => receipt.key))) its.known.push(at);
     else if (status === 'queued') its.firstQueued = Math.min(its.firstQueued, at);
-    else if (receipt?.outcome !== 'queued' && this.#before.canSay)
-      its.lastUnknown = Math.max(its.lastUnknown, at);
+    else if (receipt && receipt.outcome !== 'queued' && this.#before.canSay) {
+      if (await this.#hasTried(receipt)) its.known.push(at);
+      else its.lastUnknown = Math.max(its.lastUnknown, at);
+    }
+  }
+
+  /**
+   * Whether the store has a delivery as unfinished, and as tried when the receiver answered it, or later. The handlers
+   * ran, and the receiver could not record that, because the store was down. Such a store is neither new nor restored: a
+   * backup from before the answer has an earlier attempt at most.
+   */
+  async #hasTried({ key, answeredAt }: Receipt): Promise<boolean> {
+    const { receiver, pendingAfterMs } = this.#settings;
+    this.#triedAt ??= receiver.unfinished().then(
+      ({ triedAt }) => triedAt,
+      // Without the list, the store cannot show that it is the same.
+      () => new Map<string, number>(),
+    );
+    const at = (await this.#triedAt).get(key);
+    return at !== undefined && at > answeredAt.getTime() - pendingAfterMs;
   }
 
   /** Whether answers from before `since` decide whose the shops are. */

@@ -4,7 +4,7 @@ import type { Settings } from '../process/read-options.js';
 import type { Router } from '../process/router.js';
 import { keyOfEffect } from '../process/run-handlers.js';
 import { type Delivery, readDelivery } from '../request/delivery.js';
-import { canonicalJson, contentId, contentOf, deliveryKey, leaseKey } from '../request/key.js';
+import { canonicalJson, contentId, contentOf, deliveryKey } from '../request/key.js';
 import type { Outcome, Rejection, Result } from '../request/outcome.js';
 import { Unprinted, writeProof } from '../request/proof.js';
 import { findReceipt, isGenuine, type Receipt } from '../request/receipt.js';
@@ -15,7 +15,7 @@ import { findUnpaid, type Order } from '../schemas/order.js';
 import { toTime } from '../schemas/values.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Effect } from '../stores/ledger.js';
-import type { UnfinishedState } from '../stores/store.js';
+import { findDone, findUnfinished, takeLease, type Unfinished } from './store-queries.js';
 
 /**
  * The sender of the answer in a log entry. `own`: a receiver with this secret, to this delivery. `edited`: a
@@ -78,8 +78,8 @@ export interface Recovering {
   readonly isFront: boolean;
   /** Returns the keys that the store has as done; `undefined` if the store cannot answer. */
   findDone(keys: readonly string[]): Promise<readonly string[] | undefined>;
-  /** Returns the ids of orders whose deliveries are not done, with the state of each in the store. */
-  unfinished(): Promise<ReadonlyMap<string, UnfinishedState>>;
+  /** Returns the deliveries that the store has and that are not done. */
+  unfinished(): Promise<Unfinished>;
   /**
    * Takes a named lease, so that one of many processes does something. Resolves to `false` if another process
    * has it. The lease expires by itself.
@@ -253,46 +253,4 @@ function effectsOf(
     handler: route.storedName,
     key: route.oncePer ? keyOfEffect(route, scope, route.oncePer(payload)) : key,
   }));
-}
-
-async function findDone(
-  { store }: Settings,
-  keys: readonly string[],
-): Promise<string[] | undefined> {
-  if (!store.isDone) return undefined;
-  const asked = keys.map(async (key) => ((await store.isDone?.(key)) ? [key] : []));
-  return (await Promise.all(asked)).flat();
-}
-
-const PAGE = 100;
-
-async function findUnfinished({ store, scope }: Settings): Promise<Map<string, UnfinishedState>> {
-  const found = new Map<string, UnfinishedState>();
-  for (const state of ['failing', 'stalled', 'dead'] as const) {
-    for (let after: string | undefined; ; ) {
-      const page = await store.list({ state, scope, after, limit: PAGE });
-      for (const { orderId } of page) if (orderId !== undefined) found.set(orderId, state);
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) break;
-    }
-  }
-  return found;
-}
-
-async function takeLease(
-  { store, scope = '' }: Settings,
-  name: string,
-  leaseMs: number,
-): Promise<boolean> {
-  const about = { id: name, event: name, receivedAt: Date.now(), body: undefined };
-  const { state } = await store.claim(
-    { key: leaseKey(scope, name), scope, ...about },
-    {
-      owner: crypto.randomUUID(),
-      leaseMs,
-      keepMs: Number.POSITIVE_INFINITY,
-      maxCrashes: Number.POSITIVE_INFINITY,
-    },
-  );
-  return state === 'acquired';
 }

@@ -56,7 +56,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const settings = { ...read, apart: found.apart };
   const { receiver, since, now } = settings;
   const gathered = await readHistories(settings, pace);
-  const unfinished = await receiver.unfinished();
+  const unfinished = (await receiver.unfinished()).orders;
   const judged: Judged[] = [];
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
   /**
