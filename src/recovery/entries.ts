@@ -69,7 +69,7 @@ const MAX_PASSES = 6;
  * record that is removed during a reading moves others onto a page that was read before.
  */
 export async function untilSettled(
-  known: () => number,
+  known: () => number | string,
   read: (seen: Sequence) => Promise<void>,
 ): Promise<void> {
   let before: Sequence | undefined;

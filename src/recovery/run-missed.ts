@@ -13,6 +13,8 @@ import type { Recovered, RecoveredOutcome } from './results.js';
 
 /** Outcomes that make later changes of the same record wait. */
 const NOT_NOW: readonly RecoveredOutcome[] = ['failed', 'busy', 'unavailable'];
+/** Outcomes after which a copy of the delivery would do the same again. */
+const TAKEN: readonly RecoveredOutcome[] = ['handled', 'duplicate', 'settled'];
 /** How often a busy or unavailable delivery is tried, and how many in a row may be unavailable. */
 const MAX_TRIES = 5;
 const MAX_UNAVAILABLE = 3;
@@ -41,7 +43,7 @@ export class Running {
   readonly #isTakenBack: (one: Missed) => boolean;
   readonly #before: DoneBefore;
   readonly #held = new Set<string>();
-  /** The states that this run has handled. */
+  /** The states that this run has handled, or that were handled since the log was read. */
   readonly #handled = new Set<string | undefined>();
   /** How many deliveries in a row were unavailable. Once the store is down, no other is tried. */
   #unavailable = 0;
@@ -62,7 +64,7 @@ export class Running {
     onProgress({ step: 'deliveries', done: 0, of: missed.length });
     for (const one of missed) {
       const outcome = apply ? await this.#runOne(one) : this.#list(one);
-      if (outcome === 'handled') this.#handled.add(stateOf(one));
+      if (TAKEN.includes(outcome)) this.#handled.add(stateOf(one));
       if (NOT_NOW.includes(outcome) && one.recordId !== undefined) this.#held.add(one.recordId);
       const { id, event, reason, recordId, sentAt, value, currency } = one;
       const about = { id, event, reason, recordId, sentAt: new Date(sentAt), value, currency };

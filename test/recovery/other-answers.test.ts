@@ -1,6 +1,7 @@
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
 import {
   ago,
   answered,
@@ -11,6 +12,7 @@ import {
   MINUTE,
   openOncePerOrder,
   openShop as openPlain,
+  type Provided,
   paid,
   recoverFrom,
   URL,
@@ -105,6 +107,38 @@ describe('a copy of a handled delivery, under an id of its own', () => {
       expect(deliveries.map(({ outcome }) => outcome)).toEqual(outcomes);
       expect([complete, shop.delivered]).toEqual([false, ['ord_1']]);
     }
+  });
+
+  /** A shop whose store does not say what is done, and the entry of whl_1, which it has handled. */
+  async function handledOne() {
+    const { isDone: _, ...store } = durableStore();
+    const shop = openPlain({ store });
+    return { shop, own: await answered(shop, entry(1)), long: await live(shop) };
+  }
+
+  test('is unsafe if another recovery handles the original at the same time', async () => {
+    const { shop, long } = await handledOne();
+    const { deliveries, complete } = await recoverFrom({ logs: [copy(), entry(1), long] }, shop);
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(['duplicate', 'unsafe']);
+    expect([complete, shop.delivered]).toEqual([false, ['ord_1']]);
+  });
+
+  test.each([
+    ['after the log was read', 'GET /webhooks/logs/whl_1', 1, ['settled', 'unsafe']],
+    ['while the log is read', 'GET /webhooks/logs', 2, ['unsafe']],
+  ])('is unsafe if a retry brings the original %s', async (_, path, count, outcomes) => {
+    const { shop, own, long } = await handledOne();
+    let asked = 0;
+    const provided: Provided = {
+      logs: [copy(), entry(1), long],
+      onRequest(one) {
+        if (one === path && ++asked === count) provided.logs = [copy(), own, long];
+        return undefined;
+      },
+    };
+    const { deliveries, complete } = await recoverFrom(provided, shop);
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(outcomes);
+    expect([complete, shop.delivered]).toEqual([false, ['ord_1']]);
   });
 
   test('is a duplicate if each handler runs once per order', async () => {
