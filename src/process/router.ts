@@ -151,7 +151,7 @@ export class Router {
   }
 
   /** Returns the handlers for a delivery. After the first call, no handler can be registered. */
-  routesFor({ kind, event }: Delivery): readonly Route[] {
+  routesFor({ kind, event }: Pick<Delivery, 'kind' | 'event'>): readonly Route[] {
     this.#inUse = true;
     if (kind === 'known') return this.#routes.get(event) ?? [];
     const route = kind === 'unknown' ? this.#unknown : this.#invalid;

@@ -77,15 +77,29 @@ export function describeWithout({ without, others }: Pick<Found, 'without' | 'ot
  * disabled, or every endpoint that is subscribed to paid orders was created or changed later, such as by hand in place
  * of a disabled one, or by being enabled again.
  */
-export function lacksOrders({ disabled, enabled }: Found, since: number): boolean {
-  if (disabled.length > 0) return true;
-  const telling = enabled.filter(({ events = [PAID] }) => events.includes(PAID));
+export function lacksOrders(found: Found, since: number, receiver: Recovering): boolean {
+  if (found.disabled.length > 0) return true;
+  const isTelling = paidEvents(found, receiver);
+  const telling = found.enabled.filter(({ events = [PAID] }) => events.some(isTelling));
   const isLater = ({ created_at, updated_at }: WebhookEndpoint) =>
     timeOr(created_at, since) > since || timeOr(updated_at, since) > since;
   return telling.length > 0 && telling.every(isLater);
 }
 
 export const PAID = 'order:paid';
+
+/**
+ * Returns a function that says whether an event tells the receiver of paid orders: `order:paid` or, if the endpoints
+ * do not get that, any event by which `onPaid` also learns of them.
+ */
+export function paidEvents(
+  { disabled, enabled }: Pick<Found, 'disabled' | 'enabled'>,
+  receiver: Recovering,
+): (event: string) => boolean {
+  const all = [...disabled, ...enabled];
+  const hasOthers = all.length > 0 && !all.some(({ events = [PAID] }) => events.includes(PAID));
+  return (event) => event === PAID || (hasOthers && receiver.isToldBy(event));
+}
 
 function stateOf(
   { disabled, enabled, without }: Pick<Found, 'disabled' | 'enabled' | 'without'>,

@@ -111,8 +111,10 @@ export async function withRemedies(
     pace,
     judged.flatMap(({ missed }) => missed ?? []),
   );
-  const isSafe = settings.receiver.isFront || isSafeUnlogged(settings);
-  const unlogged = lacksOrders(found, Math.max(firstPaidAt, settings.since)) ? 'recover' : 'orders';
+  const { receiver, since } = settings;
+  const isSafe = receiver.isFront || isSafeUnlogged(settings);
+  const isLacking = lacksOrders(found, Math.max(firstPaidAt, since), receiver);
+  const unlogged = isLacking ? 'recover' : 'orders';
   const remedyOf = ({ finding: { because }, missed }: Judged): Remedy | undefined => {
     if (because === 'dead' || because === 'stalled' || because === 'failing') return 'dead';
     if (because === 'done') return 'byHand';

@@ -63,6 +63,11 @@ export interface Recovering {
   /** Whether each handler of a paid order runs once per order, whichever delivery says that it is paid. */
   isOncePerOrder(): boolean;
   /**
+   * Whether each handler of a paid order runs once per order, and also handles another event that says that an order
+   * is paid, as those of `onPaid` do. Then the receiver needs no `order:paid`.
+   */
+  isToldBy(event: string): boolean;
+  /**
    * Reads an entry of the log. Resolves to `undefined` if the `secret` function knows no shop for its
    * address. Throws what users' functions and schemas throw.
    */
@@ -101,6 +106,7 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
     durable: store.durable,
     isPaid: ({ status }) => findUnpaid(status, paidStatuses) === undefined,
     isOncePerOrder: () => processing.router.isOncePer(PAID),
+    isToldBy: (event) => isToldBy(event, processing.router),
     handles: (event) => isFront || settings.unwrap !== false || processing.router.handles(event),
     findsShop: settings.secretSource.asksRequest,
     read: (entry) => readLogged(entry, settings),
@@ -117,6 +123,14 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
       return process(delivery);
     },
   };
+}
+
+function isToldBy(event: string, router: Router): boolean {
+  if (!router.isOncePer(PAID)) return false;
+  const namesFor = (one: string) =>
+    router.routesFor({ kind: 'known', event: one }).map(({ storedName }) => storedName);
+  const names = namesFor(event);
+  return namesFor(PAID).every((name) => names.includes(name));
 }
 
 /**

@@ -3,6 +3,7 @@ import { Answers } from './answers.js';
 import { DoneBefore } from './completed-keys.js';
 import { Copies } from './copies.js';
 import type { DeliveryStatus } from './delivery-status.js';
+import { PAID } from './endpoint.js';
 import { entriesOf, untilSettled } from './entries.js';
 import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
 import { OrderStates } from './order-states.js';
@@ -25,17 +26,26 @@ export interface LogFound {
   readonly states: OrderStates;
 }
 
-/**
- * Reads the provider's log and returns the missed deliveries. Entries that are fine are only counted.
- *
- * @param rules.orders - Whether to also return the paid orders that the log mentions, including those before
- *   `since`: an order that has changed since may have been delivered long ago.
- * @param rules.queued - Whether a delivery that is queued and not done counts as missed.
- */
+/** The rules of {@link readLog}. */
+interface LogRules {
+  /** Whether the provider sends to the endpoint. */
+  readonly sends: boolean;
+  /**
+   * Whether to also return the paid orders that the log mentions, including those before `since`: an order that has
+   * changed since may have been delivered long ago.
+   */
+  readonly orders: boolean;
+  /** Whether a delivery that is queued and not done counts as missed. */
+  readonly queued: boolean;
+  /** Whether an event tells the receiver of paid orders: see `paidEvents`. */
+  isTelling(event: string): boolean;
+}
+
+/** Reads the provider's log and returns the missed deliveries. Entries that are fine are only counted. */
 export async function readLog(
   settings: SourceSettings,
   pace: Pace,
-  { sends, orders, queued }: Record<'sends' | 'orders' | 'queued', boolean>,
+  { sends, orders, queued, isTelling }: LogRules,
 ): Promise<LogFound> {
   const missed = new Map<string, Missed>();
   const logged = orders ? new OrdersInLog(settings) : undefined;
@@ -75,9 +85,9 @@ export async function readLog(
           states.add(found, entry.created_at);
         }
         const sentAt = timeOr(entry.created_at, settings.now);
-        if (isPaidOrder(found)) firstPaidAt = Math.min(firstPaidAt, sentAt);
+        if (isPaidOrder(found, isTelling)) firstPaidAt = Math.min(firstPaidAt, sentAt);
         if (sentAt < settings.since) {
-          if (logged && isPaidOrder(found) && (!found.missed || (await isDone(found))))
+          if (logged && isPaidOrder(found, isTelling) && (!found.missed || (await isDone(found))))
             logged.add(found.recordId, entry.url);
           continue;
         }
@@ -103,7 +113,7 @@ export async function readLog(
           const isIgnored = await before.isIgnored(found.delivery);
           missed.set(entry.id, { ...found.missed, isDone: wasDone, isUnsafe, isIgnored });
         }
-        if (isPaidOrder(found)) logged?.add(found.recordId, entry.url);
+        if (isPaidOrder(found, isTelling)) logged?.add(found.recordId, entry.url);
       }
     },
   );
@@ -115,8 +125,12 @@ function isAnother(one: Pick<Missed, 'event' | 'recordId'>, known: Missed | unde
   return known !== undefined && (one.event !== known.event || one.recordId !== known.recordId);
 }
 
-function isPaidOrder(found: EntryFound | Unusable): found is EntryFound & { recordId: string } {
-  return typeof found === 'object' && found.event === 'order:paid' && found.recordId !== undefined;
+function isPaidOrder(
+  found: EntryFound | Unusable,
+  isTelling: LogRules['isTelling'],
+): found is EntryFound & { recordId: string } {
+  if (typeof found === 'string' || found.recordId === undefined) return false;
+  return found.event === PAID || (found.isPaid && isTelling(found.event));
 }
 
 function noCounts(): LogCounts {

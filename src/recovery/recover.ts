@@ -9,6 +9,7 @@ import {
   findEndpoint,
   lacksOrders,
   PAID,
+  paidEvents,
   recreateEndpoint,
 } from './endpoint.js';
 import type { Missed } from './log-entry.js';
@@ -74,10 +75,12 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
     ? await recreateEndpoint(found, settings, pace)
     : found;
   const sends = found.state === 'enabled' && found.disabled.length === 0;
-  const orders = receiver.handles(PAID) && (settings.orders ?? lacksOrders(found, settings.since));
-  const log = await readLog(settings, pace, { sends, orders, queued });
+  const orders =
+    receiver.handles(PAID) && (settings.orders ?? lacksOrders(found, settings.since, receiver));
+  const isTelling = paidEvents(found, receiver);
+  const log = await readLog(settings, pace, { sends, orders, queued, isTelling });
   const { unlogged, waiting, unreadable } =
-    log.logged && (settings.orders || lacksOrders(found, log.firstPaidAt))
+    log.logged && (settings.orders || lacksOrders(found, log.firstPaidAt, receiver))
       ? await findUnlogged(settings, pace, log.logged, sends)
       : NONE_UNLOGGED;
   const counts = {
@@ -100,7 +103,7 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const isOver =
     counts.waiting === 0 &&
     deliveries.every(({ outcome }) => [...DONE, 'unsafe', 'earlier'].includes(outcome)) &&
-    lacksOrders({ ...endpoint, disabled: [] }, Math.max(log.firstPaidAt, settings.since));
+    lacksOrders({ ...endpoint, disabled: [] }, Math.max(log.firstPaidAt, settings.since), receiver);
   if (settings.recreateEndpoint && (isComplete || isOver))
     await deleteDisabled(endpoint, settings, pace);
   const isSent = endpoint.state === 'enabled';

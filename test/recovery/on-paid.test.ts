@@ -1,5 +1,7 @@
 import { createReceiver } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
+import { SECRET } from '../support/deliver.js';
+import { ago, answered, ENDPOINT, entry, type Provided, paid, recoverFrom } from './provider.js';
 import { openSeller, outcomesOf, type SellersShop, sqlite } from './seller.js';
 
 /** A shop that delivers paid orders. */
@@ -65,4 +67,33 @@ test('recovery delivers through onPaid a paid order that the log does not mentio
     expect(ofOrder.map((one) => `${one.reason} ${one.outcome}`)).toEqual([`unlogged ${outcome}`]);
     expect(shop.delivered.filter((id) => id === unlogged)).toEqual([unlogged]);
   }
+});
+
+test('recovery finds the paid orders that an endpoint without order:paid lost before it was recreated', async () => {
+  const shop = openShop(SECRET);
+  const at = { created_at: ago(2 * DAY), updated_at: ago(2 * DAY) };
+  const told = { ...at, event: 'order:updated', payload: paid(7, at) };
+  const changed = paid(7, { created_at: at.created_at });
+  const provided: Provided = {
+    logs: [await answered(shop, entry(7, told))],
+    endpoints: [{ ...ENDPOINT, events: ['order:updated'], created_at: ago(DAY) }],
+    orders: [paid(1), changed],
+  };
+  const { deliveries, complete } = await recoverFrom(provided, shop);
+  expect(deliveries).toMatchObject([{ id: 'ord_1', reason: 'unlogged', outcome: 'handled' }]);
+  expect([complete, shop.delivered]).toEqual([true, ['ord_7', 'ord_1']]);
+});
+
+test('an order:updated does not show that a paid order was logged if the endpoint gets order:paid', async () => {
+  const shop = openShop(SECRET);
+  const mirror = createReceiver({ secret: SECRET, store: sqlite() }).on('order:updated', () => {});
+  const at = { created_at: ago(2 * DAY), updated_at: ago(2 * DAY) };
+  const told = { ...at, event: 'order:updated', payload: paid(7, at) };
+  const provided: Provided = {
+    logs: [await answered({ receiver: mirror }, entry(7, told))],
+    endpoints: [{ ...ENDPOINT, events: ['order:paid', 'order:updated'], enabled: false }],
+    orders: [paid(7)],
+  };
+  const { deliveries } = await recoverFrom(provided, shop, { earlier: true });
+  expect(deliveries).toMatchObject([{ id: 'ord_7', reason: 'unlogged', outcome: 'handled' }]);
 });
