@@ -6,7 +6,15 @@ import { deliveryLine, toRecord, wholeLines } from './dead/lines.js';
 import { openStore } from './dead/open-store.js';
 import { deliveriesIn } from './dead/pages.js';
 import { type RedriveFlags, redrive } from './dead/redrive.js';
-import { type Flags, MEANING, noneOf, STATES, type State, toShown } from './dead/states.js';
+import {
+  type Flags,
+  MEANING,
+  mayBeDone,
+  noneOf,
+  STATES,
+  type State,
+  toShown,
+} from './dead/states.js';
 import { toFilter } from './dead/where.js';
 import type { Host } from './host.js';
 import { toCount } from './numbers.js';
@@ -26,7 +34,7 @@ export function addDead(program: Command, session: Session): void {
     .addHelpText(
       'after',
       '\nExample:\n  npx storefront-webhooks dead list shop.db' +
-        '\n  npx storefront-webhooks dead redrive shop.db --where event=order:paid --to http://localhost:3000/webhooks --apply',
+        '\n  npx storefront-webhooks dead redrive shop.db --where event=order:paid --where interrupted=false --to http://localhost:3000/webhooks --apply',
     );
   filtered(dead.command('list <store>').summary('list deliveries without their content')).action(
     (url: string, flags: Flags) => withStore(url, host, (store) => list(store, flags, printer)),
@@ -95,6 +103,7 @@ async function withStore(
 async function list(store: IdempotencyStore, flags: Flags, printer: Printer): Promise<void> {
   const fits = toFilter(flags.where);
   const found = new Map<State, number>();
+  let interrupted = 0;
   for await (const delivery of deliveriesIn(
     store,
     flags.state ? [flags.state] : STATES,
@@ -102,11 +111,14 @@ async function list(store: IdempotencyStore, flags: Flags, printer: Printer): Pr
   )) {
     if (!fits(delivery)) continue;
     found.set(delivery.state, (found.get(delivery.state) ?? 0) + 1);
+    interrupted += delivery.interrupted ? 1 : 0;
     printer.found(toRecord(delivery), () => deliveryLine(delivery, printer));
   }
-  if (!printer.isForPeople) return;
-  if (found.size === 0) printer.note(noneOf(flags, STATES));
-  for (const [state, count] of found) printer.note(`${count} ${state}: ${MEANING[state]}`);
+  if (printer.isForPeople) {
+    if (found.size === 0) printer.note(noneOf(flags, STATES));
+    for (const [state, count] of found) printer.note(`${count} ${state}: ${MEANING[state]}`);
+  }
+  if (interrupted > 0) printer.note(mayBeDone(interrupted));
 }
 
 /** How many characters the beginning of a key or an id must have to name a delivery. */

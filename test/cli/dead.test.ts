@@ -175,6 +175,31 @@ describe('storefront-webhooks dead, over SQLite', () => {
     },
   );
 
+  test('notes that interrupted deliveries may be done, unless they are left out', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    await leaveDead(store, ['ord_1']);
+    await leaveInterrupted(store, 'ord_maybe_done');
+    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    const without = ['--where', 'interrupted=false'];
+    const note =
+      /^1 interrupted, and may be done: check .*, or leave .* --where interrupted=false\.$/m;
+    for (const command of ['list', 'redrive']) {
+      expect((await run(['dead', command, file])).stderr).toMatch(note);
+      const left = await run(['dead', command, file, ...without]);
+      expect([left.records().length, left.stderr]).toEqual([1, expect.not.stringMatching(note)]);
+    }
+    expect((await runInTerminal(500, ['dead', 'list', file])).lines.at(-1)).toMatch(note);
+
+    const safe = await run(['dead', 'redrive', file, '--apply', ...without]);
+    expect(safe.stderr).toMatch(/^1 put back: .*\n$/);
+    expect(await store.list({ state: 'stalled' })).toMatchObject([{ orderId: 'ord_maybe_done' }]);
+    const all = await run(['dead', 'redrive', file, '--apply']);
+    expect(all.stderr).toContain('may be delivered twice: check ord_maybe_done.\n');
+  });
+
   test('names the only delivery that was not accepted, and keeps a condition that still holds', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);

@@ -10,7 +10,7 @@ import type { Session } from '../session.js';
 import { quote } from '../shell.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
-import { type Flags, MEANING, noneOf, type State, toShown } from './states.js';
+import { type Flags, MEANING, mayBeDone, noneOf, type State, toShown } from './states.js';
 import { toFilter } from './where.js';
 
 export interface RedriveFlags extends Flags, SecretFlags {
@@ -46,6 +46,7 @@ export async function redrive(
   let putBack = 0;
   let taken = 0;
   const refused: string[] = [];
+  const interrupted: string[] = [];
   let inARow = 0;
   let hasMore = isCut;
   let hasUnsent = false;
@@ -64,6 +65,7 @@ export async function redrive(
       left === undefined &&
       (!flags.apply || delivery.state === 'failing' || (await store.redrive(delivery.key)));
     putBack += isBack ? 1 : 0;
+    if (isBack && delivery.interrupted) interrupted.push(delivery.orderId ?? delivery.key);
     allGood &&= left === undefined;
     if (!flags.apply || flags.to === undefined || !isBack) {
       const done = flags.apply ? 'put back' : 'would be put back';
@@ -105,6 +107,13 @@ export async function redrive(
     }
     if (refused.length > 0)
       printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags)}`);
+  }
+  if (interrupted.length > 0) {
+    printer.note(
+      flags.apply
+        ? `${interrupted.length} had been interrupted, so these orders may be delivered twice: check ${toList(interrupted)}.`
+        : mayBeDone(interrupted.length),
+    );
   }
   if (hasMore) {
     printer.note(`There are more than ${flags.max}: run it again for the rest, or raise --max.`);
@@ -172,8 +181,13 @@ function isForAll({ status, outcome }: DeliveryReport): boolean {
   return outcome === '' || outcome === 'unavailable';
 }
 
-/** The most keys to name. */
+/** The most keys or orders to name. */
 const MOST_NAMED = 10;
+
+function toList(all: readonly string[]): string {
+  const rest = all.length > MOST_NAMED ? `, and ${all.length - MOST_NAMED} more` : '';
+  return `${all.slice(0, MOST_NAMED).join(', ')}${rest}`;
+}
 
 /**
  * Returns how to find the same deliveries again, which are not dead any more, and have lost their errors. No others: one
@@ -189,9 +203,7 @@ function toRepeat(keys: readonly string[], { state, where }: Flags): string {
   ].join(' ');
   const [key = ''] = keys;
   if (keys.length === 1) return `${again}, with --where key=${key} in place of ${flags}.`;
-  const named = keys.slice(0, MOST_NAMED);
-  const rest = keys.length > MOST_NAMED ? `, and ${keys.length - MOST_NAMED} more` : '';
-  return `${again} for each, with --where key=… in place of ${flags}: ${named.join(', ')}${rest}.`;
+  return `${again} for each, with --where key=… in place of ${flags}: ${toList(keys)}.`;
 }
 
 const QUEUED = {

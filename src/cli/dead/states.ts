@@ -25,6 +25,11 @@ export function noneOf({ state, where }: Flags, states: readonly State[]): strin
   return where.length > 0 ? `No matching delivery is ${named}.` : `No delivery is ${named}.`;
 }
 
+/** Returns the note about interrupted deliveries: if one is done, a redrive may deliver its order twice. */
+export function mayBeDone(count: number): string {
+  return `${count} interrupted, and may be done: check these orders before you redrive them, or leave them out with --where interrupted=false.`;
+}
+
 /** Returns what is known of a count: a store does not count further than its limit. */
 export function toShown(count: number): string {
   return count < COUNT_LIMIT ? `${count}` : `${count} or more`;
