@@ -109,8 +109,12 @@ export function recordStore(records: Records, durable: boolean): IdempotencyStor
         const { key, body } = entry.delivery;
         const isAbandoned = durable && body && stateOf(entry, now) === 'stalled';
         if (!isAbandoned && entry.state !== 'done' && entry.state !== 'dead') continue;
-        const error = 'abandoned: its sender gave up before it was done';
-        const next = isAbandoned ? { ...toDead(entry, now), error } : undefined;
+        // The last attempt may have done the work.
+        const lapsed = entry.state === 'leased';
+        const error = lapsed
+          ? 'abandoned: its sender gave up after an interrupted attempt, so it may be done'
+          : 'abandoned: its sender gave up before it was done';
+        const next = isAbandoned ? { ...toDead(entry, now), error, lapsed } : undefined;
         if (await records.replace(key, entry, next)) purged++;
       }
       return purged;

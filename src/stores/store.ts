@@ -17,6 +17,9 @@ export const ERROR_CHARACTERS = 2_000;
 /** The errors of dead deliveries whose handlers did not fail. */
 export const INTERRUPTED = 'it was interrupted too often';
 export const ABANDONED = 'abandoned: its sender gave up before it was done';
+/** The same for a delivery that was interrupted: the error keeps that on record. */
+export const ABANDONED_INTERRUPTED =
+  'abandoned: its sender gave up after an interrupted attempt, so it may be done';
 
 /**
  * A delivery to claim, or the effect of a handler, which has no body. Its `id` and `event` have 200 characters at
@@ -225,7 +228,8 @@ export interface IdempotencyStore<Tx = unknown> {
   redrive(key: string): Promise<boolean>;
   /**
    * Deletes up to `limit` done or dead keys whose time is over. A durable store marks stalled deliveries whose
-   * time is over as dead, "abandoned"; it leaves effects alone, which have no body. Returns the number of both.
+   * time is over as dead, "abandoned", and still as interrupted if they were; it leaves effects alone, which have
+   * no body. Returns the number of both.
    * The receiver calls this verb. A store that purges by itself returns 0.
    */
   purge(limit: number): Promise<number>;

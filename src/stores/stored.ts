@@ -17,7 +17,7 @@ export interface StoredRow {
    */
   readonly fence: number | undefined;
   readonly notBefore: number | undefined;
-  /** Whether the lease has expired without being completed or released. */
+  /** Whether the last lease has expired without being completed or released, even if the delivery has died since. */
   readonly lapsed: boolean;
 }
 

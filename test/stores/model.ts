@@ -15,6 +15,11 @@ export const LATER_MS = 60_000;
 export const PAST_MS = -1;
 export const LONG_AGO_MS = -120_000;
 
+const INTERRUPTED = 'it was interrupted too often';
+const ABANDONED = 'abandoned: its sender gave up before it was done';
+const ABANDONED_INTERRUPTED =
+  'abandoned: its sender gave up after an interrupted attempt, so it may be done';
+
 interface Entry {
   readonly delivery: Claimable;
   state: 'leased' | 'retry' | 'done' | 'dead';
@@ -57,11 +62,7 @@ export class ModelStore implements IdempotencyStore {
       // The answer to a lease that was never renewed was lost, unless it was the first.
       const counts = !lapsed || entry.renewed || leases <= 1;
       if (lapsed && counts && leases >= maxCrashes) {
-        Object.assign(entry, {
-          state: 'dead',
-          error: 'it was interrupted too often',
-          keepMs: LATER_MS,
-        });
+        Object.assign(entry, { state: 'dead', error: INTERRUPTED, keepMs: LATER_MS });
         return { state: 'dead' };
       }
       if (counts) entry.attempts += 1;
@@ -119,8 +120,8 @@ export class ModelStore implements IdempotencyStore {
     const abandoned = [...this.#entries.values()]
       .filter((entry) => entry.delivery.body && isStalled(entry) && entry.keepMs <= 0)
       .slice(0, this.durable ? limit : 0);
-    const error = 'abandoned: its sender gave up before it was done';
     for (const entry of abandoned) {
+      const error = entry.state === 'leased' ? ABANDONED_INTERRUPTED : ABANDONED;
       change(entry, { state: 'dead', error, keepMs: LATER_MS });
     }
     return abandoned.length;
@@ -141,7 +142,7 @@ export class ModelStore implements IdempotencyStore {
                 error,
                 interrupted:
                   (entry.state === 'leased' && dueMs < 0) ||
-                  (state === 'dead' && error === 'it was interrupted too often'),
+                  (state === 'dead' && (error === INTERRUPTED || error === ABANDONED_INTERRUPTED)),
                 orderId: JSON.parse(new TextDecoder().decode(body)).id,
                 email: undefined,
                 lastTriedAt: attempts > 0 ? new Date() : undefined,

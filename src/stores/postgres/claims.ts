@@ -1,6 +1,7 @@
 import { fromBase64, toBase64 } from '../../runtime/base64.js';
 import type { Json } from '../../schemas/values.js';
 import {
+  ABANDONED_INTERRUPTED,
   type Claim,
   type Claimable,
   IN_TRANSACTION,
@@ -65,6 +66,7 @@ export function toClaim(row: Row | undefined, owner: string, isLeftOut: boolean)
 
 /** Converts a row of a list. */
 export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
+  const error = row.maybe('error');
   return toStored(
     {
       key: row.text('key'),
@@ -75,10 +77,10 @@ export function fromRow(row: Row, state: UnfinishedState): StoredDelivery {
       proof: row.maybe('proof'),
       receivedAt: row.number('received'),
       attempts: row.number('attempts'),
-      error: row.maybe('error'),
+      error,
       fence: row.number('fence'),
       notBefore: row.number('due'),
-      lapsed: row.text('lapsed') === 'true',
+      lapsed: row.text('lapsed') === 'true' || error === ABANDONED_INTERRUPTED,
     },
     state,
   );

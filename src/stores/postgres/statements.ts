@@ -1,4 +1,6 @@
 import {
+  ABANDONED,
+  ABANDONED_INTERRUPTED,
   AHEAD_MS,
   GAP_MS,
   IN_TRANSACTION,
@@ -166,8 +168,8 @@ WHERE key = decode($1::text, 'hex') AND state = 'done' AND purge_at > clock_time
 const NOW = '(SELECT clock_timestamp())';
 
 /**
- * $1 limit, $2 the error of abandoned deliveries. Their fence stays, which is the time of the last attempt: a dead
- * delivery has no lease.
+ * $1 limit. The fence of abandoned deliveries stays, which is the time of the last attempt: a dead delivery has no
+ * lease.
  */
 export const PURGE = `
 WITH old AS (
@@ -180,7 +182,8 @@ WITH old AS (
   DELETE FROM webhook_delivery d USING old
   WHERE d.key = old.key AND old.state IN ('done', 'dead') RETURNING 1
 ), abandoned AS (
-  UPDATE webhook_delivery d SET state = 'dead', error = $2::text,
+  UPDATE webhook_delivery d SET state = 'dead',
+    error = CASE old.state WHEN 'leased' THEN '${ABANDONED_INTERRUPTED}' ELSE '${ABANDONED}' END,
     purge_at = ${after(`${KEEP_DEAD_MS}`)}
   FROM old WHERE d.key = old.key AND old.state IN ('leased', 'retry') RETURNING 1
 )

@@ -3,7 +3,6 @@ import type { Json } from '../../schemas/values.js';
 import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { adviceOf, warnOfLimits } from '../size-limits.js';
 import {
-  ABANDONED,
   type Claim,
   type Claimable,
   COUNT_LIMIT,
@@ -193,7 +192,7 @@ class PostgresStore implements StoreVerbs {
   }
 
   async purge(limit: number): Promise<number> {
-    const [row] = await this.#run(sql.PURGE, [`${limit}`, ABANDONED]);
+    const [row] = await this.#run(sql.PURGE, [`${limit}`]);
     return row?.number('number') ?? 0;
   }
 

@@ -1,4 +1,4 @@
-import { ABANDONED, STALLED_MS } from '../store.js';
+import { ABANDONED, ABANDONED_INTERRUPTED, STALLED_MS } from '../store.js';
 import { deliveryScript, IS_FAILING, SEEN } from './layout.js';
 
 /** KEYS: the delivery and its indexes. */
@@ -50,7 +50,8 @@ if tonumber(purge_at) > now then
   redis.call('ZADD', open, 'XX', int(math.min(purge_at - ${SEEN}, -1)), key)
   return '=false'
 end
-bury(now, purge_at, '${JSON.stringify(ABANDONED)}')
+bury(now, purge_at, state == 'leased' and '${JSON.stringify(ABANDONED_INTERRUPTED)}'
+  or '${JSON.stringify(ABANDONED)}')
 return '=true'
 `);
 

@@ -1,7 +1,7 @@
 import { writeLine } from '../../errors/log.js';
 import { fromBase64 } from '../../runtime/base64.js';
 import type { ReadFilter } from '../contract.js';
-import type { StoredDelivery, UnfinishedState } from '../store.js';
+import { ABANDONED_INTERRUPTED, type StoredDelivery, type UnfinishedState } from '../store.js';
 import { toStored } from '../stored.js';
 import { READ } from './care-scripts.js';
 import { DEAD, DUE, STALLED } from './index-scripts.js';
@@ -64,8 +64,9 @@ export async function list(
 /** Parses a reply; `undefined` if it cannot be read. */
 function fromReply(key: string, reply: string, state: UnfinishedState): StoredDelivery | undefined {
   try {
-    const [attempts, error, described, body, fence, notBefore, lapsed]: ReadReply =
+    const [attempts, error, described, body, fence, notBefore, hasLapsed]: ReadReply =
       JSON.parse(reply);
+    const lapsed = hasLapsed || error === ABANDONED_INTERRUPTED;
     const [scope, id, event, receivedAt, proof] = described;
     const isWhole = [scope, id, event, proof ?? ''].every((text) => typeof text === 'string');
     if (!isWhole || typeof receivedAt !== 'number') return undefined;

@@ -1,7 +1,12 @@
 import { fromBase64 } from '../../runtime/base64.js';
 import { isBytes } from '../../runtime/bytes.js';
 import type { Json } from '../../schemas/values.js';
-import type { Claim, StoredDelivery, UnfinishedState } from '../store.js';
+import {
+  ABANDONED_INTERRUPTED,
+  type Claim,
+  type StoredDelivery,
+  type UnfinishedState,
+} from '../store.js';
 import { toStored } from '../stored.js';
 
 /** A row that checks the types of its columns when they are read. */
@@ -70,6 +75,7 @@ export function toClaim(row: Row, owner: string): Claim {
 }
 
 export function toListed(row: Row, state: UnfinishedState): StoredDelivery {
+  const error = row.maybeText('error');
   return toStored(
     {
       key: row.text('key'),
@@ -79,12 +85,12 @@ export function toListed(row: Row, state: UnfinishedState): StoredDelivery {
       body: row.bytes('body'),
       receivedAt: row.number('received_at'),
       attempts: row.number('attempts'),
-      error: row.maybeText('error'),
+      error,
       // Missing if a Durable Object of the previous version returned the row.
       proof: row.maybeText('proof'),
       fence: row.maybeNumber('fence'),
       notBefore: row.maybeNumber('not_before'),
-      lapsed: row.maybeNumber('lapsed') === 1,
+      lapsed: row.maybeNumber('lapsed') === 1 || error === ABANDONED_INTERRUPTED,
     },
     state,
   );

@@ -1,5 +1,6 @@
 import {
   ABANDONED,
+  ABANDONED_INTERRUPTED,
   AHEAD_MS,
   GAP_MS,
   IN_TRANSACTION,
@@ -75,7 +76,8 @@ export const STATEMENTS = {
   // The fence stays, because it is the time of the last attempt. A dead delivery has no lease.
   /** limit */
   abandon: `UPDATE webhook_delivery
-  SET state = 'dead', error = '${ABANDONED}', purge_at = ${NOW} + ${KEEP_DEAD_MS}
+  SET state = 'dead', error = iif(state = 'leased', '${ABANDONED_INTERRUPTED}', '${ABANDONED}'),
+    purge_at = ${NOW} + ${KEEP_DEAD_MS}
   WHERE key IN (
     SELECT key FROM webhook_delivery
     WHERE purge_at <= ${NOW} AND body IS NOT NULL AND ${STALLED} LIMIT ?)
