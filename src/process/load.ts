@@ -7,6 +7,8 @@ import { atEndOfTurn } from '../runtime/turn.js';
 
 /** The most bytes of bodies in memory: of verified deliveries together, and again of requests being read. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** How much memory each piece of a body takes beside its bytes, approximately: Node makes an object of it. */
+const PIECE_BYTES = 400;
 
 /**
  * The provider does not say how long it waits for an answer: 10 s are assumed. So, before any measurement, a receiver
@@ -250,14 +252,14 @@ class Bodies implements BodyBudget {
   }
 
   /**
-   * Adds bytes. If there are too many, gives up the oldest bodies: an honest sender sends its body within a
+   * Adds a piece. If there are too many bytes, gives up the oldest bodies: an honest sender sends its body within a
    * moment.
    */
   add(body: object, bytes: number): void {
     const own = this.#reading.get(body);
     if (!own) return;
-    own.bytes += bytes;
-    this.#bytes += bytes;
+    own.bytes += bytes + PIECE_BYTES;
+    this.#bytes += bytes + PIECE_BYTES;
     for (const [slowest, { giveUp }] of this.#reading) {
       if (this.#bytes <= MAX_BYTES) return;
       this.end(slowest);

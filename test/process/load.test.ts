@@ -223,13 +223,13 @@ test('a full buffer of bodies drops the slowest body first', () => {
   const begin = (name: string) => bodies.begin(() => givenUp.push(name));
   const [slow, slower, last] = [begin('slow'), begin('slower'), begin('last')];
   bodies.add(slow, 40 * MEBIBYTE);
-  bodies.add(slower, 24 * MEBIBYTE);
+  bodies.add(slower, 23 * MEBIBYTE);
   expect(givenUp).toEqual([]);
-  bodies.add(last, 1);
+  bodies.add(last, MEBIBYTE);
   expect(givenUp).toEqual(['slow']);
   bodies.add(last, 41 * MEBIBYTE);
   expect(givenUp).toEqual(['slow', 'slower']);
   bodies.end(last);
-  bodies.add(begin('next'), 64 * MEBIBYTE);
+  bodies.add(begin('next'), 63 * MEBIBYTE);
   expect(givenUp).toEqual(['slow', 'slower']);
 });

@@ -176,6 +176,30 @@ test('forged bodies that never end are dropped to make room for other bodies', a
   expect(await receive('whl_genuine')).toMatchObject({ outcome: 'handled' });
 });
 
+test('forged bodies in pieces of one byte count with the memory that their pieces take', async () => {
+  const receiver = createReceiver({
+    secret: SECRET,
+    bodyTimeout: 60_000,
+    hooks: { onRejected() {} },
+  });
+  const [oldest] = Array.from({ length: 100 }, (_, index) =>
+    receiver.receive({
+      method: 'POST',
+      headers: {
+        'x-service-event': 'order:paid',
+        'x-service-webhook': `whl_${index}`,
+        'x-service-signature': 'a'.repeat(128),
+      },
+      body: (_, onBytes) => {
+        for (let pieces = 0; pieces < 10_000; pieces++) onBytes(1);
+        return new Promise((resolve) => ends.push(() => resolve(Buffer.from(body))));
+      },
+    }),
+  );
+  const late = new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect(await Promise.race([oldest, late])).toMatchObject({ status: 408, outcome: 'rejected' });
+});
+
 test('a delivery whose sender hangs up during its body is not claimed', async () => {
   const { receiver, claim } = await busyShop();
   let isGone = false;
