@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
 import type { ReadBody, WebhookRequest } from '../../src/request/request.js';
@@ -30,19 +31,49 @@ export function readRequest(
     url: toPath(extras.originalUrl ?? request.url ?? ''),
     headers: request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
-    responseSent: closed(response),
-    isGone: () => isClosed(response),
+    responseSent: closed(request, response),
+    isGone: () => isClosed(request, response),
   };
 }
 
 /** The response of HTTP/2 has no `destroyed`, although its type has. */
-function isClosed(response: NodeResponse): boolean {
-  return 'stream' in response ? response.stream.destroyed : response.destroyed;
+function isClosed(request: NodeRequest, response: NodeResponse): boolean {
+  if ('stream' in response) return response.stream.destroyed;
+  return response.destroyed || waitingOn(request, response)?.destroyed === true;
 }
 
-function closed(response: NodeResponse): Promise<unknown> {
-  if (isClosed(response)) return Promise.resolve();
-  return new Promise((resolve) => response.once('close', resolve));
+function closed(request: NodeRequest, response: NodeResponse): Promise<unknown> {
+  if (isClosed(request, response)) return Promise.resolve();
+  return new Promise((resolve) => {
+    response.once('close', resolve);
+    const connection = waitingOn(request, response);
+    if (!connection) return;
+    const others = endingsOf(connection).add(resolve);
+    response.once('close', () => others.delete(resolve));
+  });
+}
+
+/**
+ * The connection of a pipelined response that waits until the ones before it are sent. If the connection ends
+ * meanwhile, Node does not tell the response.
+ */
+function waitingOn({ socket }: NodeRequest, response: NodeResponse): Socket | undefined {
+  // Mocks may have anything as their socket.
+  return response.socket || typeof socket?.once !== 'function' ? undefined : socket;
+}
+
+/** The functions to call when a connection ends. Many requests on one connection share one listener. */
+const endings = new WeakMap<Socket, Set<(value?: unknown) => void>>();
+
+function endingsOf(connection: Socket): Set<(value?: unknown) => void> {
+  const known = endings.get(connection);
+  if (known) return known;
+  const added = new Set<(value?: unknown) => void>();
+  endings.set(connection, added);
+  connection.once('close', () => {
+    for (const end of added) end();
+  });
+  return added;
 }
 
 function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequest['body'] {

@@ -1,9 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { createReceiver } from 'storefront-webhooks';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  memoryStore,
+  type ScopedSecret,
+} from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
-import { replay } from 'storefront-webhooks/testing';
-import { expect, test, vi } from 'vitest';
+import { replay, sign } from 'storefront-webhooks/testing';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { forward } from '../../src/stores/contract.js';
+import { paidOrder } from '../support/deliver.js';
+import { gate } from '../support/gate.js';
 import { compileProgram } from '../support/program.js';
 import { start } from '../support/start.js';
 import { SECRET } from './apps/inside/contract.js';
@@ -51,4 +60,95 @@ test('close() does not wait for a sender that left before its delivery was hande
   });
   await expect(replay(server, 'order:paid', { secret: SECRET })).rejects.toThrow();
   await closed.promise;
+});
+
+function toPost(id: string): string {
+  const body = JSON.stringify(paidOrder({ id }));
+  return [
+    'POST / HTTP/1.1',
+    'Host: shop',
+    'X-Service-Event: order:paid',
+    `X-Service-Webhook: whl_${id}`,
+    `X-Service-Signature: ${sign(body, SECRET)}`,
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Sends deliveries on one connection, without waiting for any answer. */
+async function pipeline(receiver: Parameters<typeof toNodeHandler>[0], count: number) {
+  const server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => {});
+  const [connection] = (await once(server, 'connection')) as [Socket];
+  client.write(Array.from({ length: count }, (_, index) => toPost(`ord_${index}`)).join(''));
+  const reset = async () => {
+    const closed = new Promise((resolve) => connection.once('close', resolve));
+    client.resetAndDestroy();
+    await closed;
+  };
+  return { client, connection, reset };
+}
+
+/** How long `close()` takes, at most 5 s. */
+async function closing(receiver: { close(options: object): Promise<void> }): Promise<number> {
+  const startedAt = performance.now();
+  await receiver.close({ timeoutMs: 5_000 });
+  return performance.now() - startedAt;
+}
+
+test('close() does not wait for pipelined deliveries whose connection has ended', async () => {
+  const { open, opened } = gate<ScopedSecret>();
+  const secret = vi.fn(() => opened);
+  const hooks = { onRejected() {} };
+  const receiver = createReceiver({ secret, store: memoryStore(), hooks }).on('*', () => {});
+  const { reset } = await pipeline(receiver, 2);
+  await vi.waitFor(() => expect(secret).toHaveBeenCalledTimes(2));
+  await reset();
+  open({ secret: SECRET, scope: '' });
+  expect(await closing(receiver)).toBeLessThan(2_500);
+});
+
+test('the claims of pipelined deliveries learn that their connection has ended', async () => {
+  const { open, opened } = gate();
+  const base = memoryStore();
+  const claim = vi.fn<IdempotencyStore['claim']>(async (delivery, lease) => {
+    await opened;
+    return base.claim(delivery, lease);
+  });
+  const receiver = createReceiver({ secret: SECRET, store: forward(base, { claim }) });
+  const { reset } = await pipeline(
+    receiver.on('*', () => {}),
+    2,
+  );
+  await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(2));
+  const isGone = () => claim.mock.calls.map(([, lease]) => lease.isGone?.());
+  expect(isGone()).toEqual([false, false]);
+  await reset();
+  expect(isGone()).toEqual([true, true]);
+  open();
+  expect(await closing(receiver)).toBeLessThan(2_500);
+});
+
+test('all pipelined deliveries share one listener, and close() does not wait for their open connection', async () => {
+  const { open, opened } = gate();
+  const handler = vi.fn(() => opened);
+  const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*', handler);
+  const { client, connection } = await pipeline(receiver, 20);
+  let answers = '';
+  client.setEncoding('utf8').on('data', (piece) => {
+    answers += piece;
+  });
+  await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(20));
+  expect(connection.listenerCount('close')).toBeLessThan(10);
+  open();
+  await vi.waitFor(() => expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(20));
+  expect(await closing(receiver)).toBeLessThan(2_500);
+  expect(connection.destroyed).toBe(false);
 });
