@@ -3,6 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
+import { rememberSession } from '../../src/process/http2-sessions.js';
 import type { ReadBody, WebhookRequest } from '../../src/request/request.js';
 import { toPath } from './request.js';
 
@@ -26,6 +27,7 @@ export function readRequest(
   parsedBodyHint: string,
   extras: Extras = request,
 ): WebhookRequest {
+  if ('stream' in request) rememberSession(request.stream.session);
   return {
     method: request.method ?? '',
     url: toPath(extras.originalUrl ?? request.url ?? ''),

@@ -2,6 +2,7 @@ import { UsageError } from '../errors/errors.js';
 import { nameType } from '../runtime/bytes.js';
 import { pause } from '../runtime/timing.js';
 import { atEndOfTurn } from '../runtime/turn.js';
+import { sessionsOf } from './http2-sessions.js';
 
 /** A server of `node:http`, as from `app.listen()` and `serve()`; of `Bun.serve()`; or of `Deno.serve()`. */
 export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };
@@ -32,7 +33,7 @@ interface DrainHow {
   readonly onStopped: () => void;
 }
 
-/** How long a keep-alive connection may be idle before it is closed. */
+/** How long a keep-alive connection, or a session of HTTP/2, may be idle before it is closed. */
 const QUIET_MS = 1_000;
 const LOOK_MS = 50;
 /** How long the server goes on accepting while new connections arrive. */
@@ -102,9 +103,13 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
   while (!isClosed && !isOver()) {
     await pause(LOOK_MS);
     // Not at once, because a request may be on its way.
-    if (performance.now() - lastRequestAt > QUIET_MS) server.closeIdleConnections?.();
+    if (performance.now() - lastRequestAt <= QUIET_MS) continue;
+    server.closeIdleConnections?.();
+    // Open streams of a closed session still finish.
+    for (const session of sessionsOf(server)) session.close();
   }
   server.closeAllConnections?.();
+  for (const session of sessionsOf(server)) session.destroy();
 }
 
 /**

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http';
-import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
+import {
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  createServer as createHttp2Server,
+} from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sign } from 'storefront-webhooks/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { paidOrder, SECRET } from '../support/deliver.js';
 
 const body = JSON.stringify(paidOrder());
@@ -79,6 +83,32 @@ async function deliver(port: number, agent: Agent) {
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   for await (const _ of response);
   return { status: response.statusCode, connection: response.headers.connection };
+}
+
+/** A shop over HTTP/2, whose handler a delivery has reached. */
+async function overHttp2(handle?: () => unknown) {
+  const { receiver, handled } = await shop(handle);
+  const server = createHttp2Server(toNodeHandler(receiver)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(() => session.destroy());
+  const sent = session.request({
+    ':method': 'POST',
+    'x-service-event': 'order:paid',
+    'x-service-webhook': `whl_${++deliveries}`,
+    'x-service-signature': await sign(body, SECRET),
+  });
+  const status = statusOf(sent).catch((error) => error.code);
+  sent.end(body);
+  await vi.waitUntil(() => handled.mock.calls.length > 0);
+  return { receiver, server, session, sent, status };
+}
+
+async function statusOf(sent: ClientHttp2Stream): Promise<unknown> {
+  const [headers] = await once(sent, 'response');
+  sent.resume();
+  await once(sent, 'close');
+  return headers[':status'];
 }
 
 describe('close({ server })', () => {
@@ -220,18 +250,7 @@ describe('close({ server })', () => {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const { receiver, handled } = await shop(() => ended);
-    const server = createHttp2Server(toNodeHandler(receiver)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const sent = session.request({
-      ':method': 'POST',
-      'x-service-event': 'order:paid',
-      'x-service-webhook': `whl_${++deliveries}`,
-      'x-service-signature': await sign(body, SECRET),
-    });
-    sent.end(body);
-    await vi.waitUntil(() => handled.mock.calls.length > 0);
+    const { receiver, server, session, sent } = await overHttp2(() => ended);
     const closing = receiver.close({ server });
     await vi.waitUntil(() => !server.listening);
     const [closed, answered] = [once(session, 'close'), once(sent, 'response')];
@@ -240,6 +259,36 @@ describe('close({ server })', () => {
     sent.resume();
     await Promise.all([closed, closing]);
     expect([headers[':status'], headers.connection]).toEqual([200, undefined]);
+  });
+
+  test('ends an idle HTTP/2 session, as it closes an idle connection', async () => {
+    const { receiver, server, session, status } = await overHttp2();
+    expect(await status).toBe(200);
+    const closed = once(session, 'close');
+    holdTime();
+    expect(await elapse(receiver.close({ server }), 3_000)).toBeLessThan(3_000);
+    await closed;
+  });
+
+  test('lets an open HTTP/2 stream finish', async () => {
+    let finish = () => {};
+    const { receiver, server, status } = await overHttp2(
+      () => new Promise<void>((resolve) => (finish = resolve)),
+    );
+    holdTime();
+    const closing = receiver.close({ server });
+    expect(await elapse(closing, 3_000)).toBe(3_000);
+    finish();
+    expect(await elapse(closing, 3_000)).toBeLessThan(3_000);
+    expect(await status).toBe(200);
+  });
+
+  test('cuts off HTTP/2 streams that do not finish in time', async () => {
+    const { receiver, server, session } = await overHttp2(() => new Promise(() => {}));
+    const closed = Promise.all([once(session, 'close'), once(server, 'close')]);
+    holdTime();
+    expect(await elapse(receiver.close({ server, timeoutMs: 300 }), 500)).toBeLessThan(500);
+    await closed;
   });
 
   test.each([
