@@ -120,7 +120,8 @@ describe('the pages name only', () => {
     expect(named.filter(([, script = '']) => !(script in scripts))).toEqual([]);
   });
 
-  test('commands and options that the command line has', async () => {
+  // Loads the whole command line.
+  test('commands and options that the command line has', { timeout: 60_000 }, async () => {
     const named = PAGES.flatMap((page) =>
       Array.from(
         page.text

@@ -14,8 +14,8 @@ export interface Listening {
 const MOST = 10 * 1024 * 1024;
 
 /**
- * Receives one POST on loopback, and always answers 503 with an empty object: nobody has handled the delivery, so its
- * sender has to send it again, and the answer reveals nothing.
+ * Receives one POST on loopback, and always answers 503 with an empty object, which reveals nothing: no handler has run,
+ * so the provider has to send the delivery again.
  */
 export async function listenOnce(port: number, timeoutMs: number): Promise<Listening> {
   let settle: (received: Received | undefined) => void = () => {};
