@@ -81,6 +81,48 @@ describe('crashPoints for handlers that keep orders of their own', () => {
     expect(next - line).toBe(3);
   });
 
+  describe('that call all effects through one function', () => {
+    const call = async <Args extends unknown[]>(
+      effect: (...args: Args) => unknown,
+      ...args: Args
+    ) => {
+      await effect(...args);
+    };
+
+    test('finds only the effect outside of once() happening twice', async () => {
+      const { findings } = await findWith(async ({ payload, once }, { mail, book, key }) => {
+        await once('mail', () => call(mail, payload.email));
+        await call(book, payload.id);
+        await once('key', () => call(key));
+      });
+      expect(findings).toMatchObject([{ effect: 'book', problem: 'twice', times: 2 }]);
+    });
+
+    test('finds one effect that happens twice, and another that is lost', async () => {
+      const { findings } = await findWith(async ({ payload }, { mail, book }, orders) => {
+        await call(mail, payload.email);
+        if (orders.has(payload.id)) return;
+        orders.add(payload.id);
+        await call(book, payload.id);
+      });
+      expect(findings).toMatchObject([
+        { effect: 'mail', problem: 'twice', times: 2 },
+        { effect: 'book', problem: 'lost', times: 0 },
+      ]);
+    });
+
+    test('finds the second of two calls of an effect', async () => {
+      const { findings } = await findWith(async ({ payload, once }, { mail, book }, orders) => {
+        await once('mail', () => call(mail, payload.email));
+        if (orders.has(payload.id)) return;
+        await once('first', () => call(book, 'first'));
+        orders.add(payload.id);
+        await once('second', () => call(book, 'second'));
+      });
+      expect(findings).toMatchObject([{ effect: 'book', problem: 'lost', times: 1 }]);
+    });
+  });
+
   test('finds an effect that only the first attempt has', async () => {
     const { findings } = await findWith(async ({ attempt, once }, { mail, key }) => {
       if (attempt === 1) await mail('a');

@@ -144,13 +144,16 @@ interface Lived {
 }
 
 function judge({ whole, first, second, gate, again }: Lived): CrashFinding[] {
-  const at = (life: Life, place: string) =>
-    life.calls.filter((call) => call.place === place).length;
+  // Effects that are called by one function of the program have the same place.
+  const count = (life: Life, effect: string, place: string) =>
+    life.calls.filter((call) => call.effect === effect && call.place === place).length;
   const placesOf = (calls: Life['calls'], effect: string) =>
     calls.filter((call) => call.effect === effect).map(({ place }) => place);
   const twice = first.calls
-    .filter(({ place }) => second.calls.some((call) => call.place === place))
-    .filter(({ place }) => at(first, place) + at(second, place) > at(whole, place))
+    .filter(({ effect, place }) => {
+      const again = count(second, effect, place);
+      return again > 0 && count(first, effect, place) + again > count(whole, effect, place);
+    })
     .map(({ effect, place, isInTransaction }) => {
       const times = placesOf([...first.calls, ...second.calls], effect).length;
       return isInTransaction
@@ -165,8 +168,8 @@ function judge({ whole, first, second, gate, again }: Lived): CrashFinding[] {
     // A call too many at one place does not replace one at another. A call at a place of its own may: a retry may do
     // elsewhere what the first attempt did not.
     const times = [...new Set(repeated)].reduce((sum, place) => {
-      const often = at(first, place) + at(second, place);
-      return sum + (places.includes(place) ? Math.min(often, at(whole, place)) : often);
+      const often = count(first, effect, place) + count(second, effect, place);
+      return sum + (places.includes(place) ? Math.min(often, count(whole, effect, place)) : often);
     }, 0);
     if (times >= places.length) return [];
     const place = places.find((one) => !repeated.includes(one)) ?? places[0] ?? effect;
