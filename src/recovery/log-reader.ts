@@ -63,8 +63,8 @@ export interface Recovering {
   /** Whether each handler of a paid order runs once per order, whichever delivery says that it is paid. */
   isOncePerOrder(): boolean;
   /**
-   * Whether each handler of a paid order runs once per order, and also handles another event that says that an order
-   * is paid, as those of `onPaid` do. Then the receiver needs no `order:paid`.
+   * Whether a handler of a paid order that runs once per order also handles another event, as those of `onPaid` do.
+   * Then the receiver needs no `order:paid`.
    */
   isToldBy(event: string): boolean;
   /**
@@ -126,11 +126,9 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
 }
 
 function isToldBy(event: string, router: Router): boolean {
-  if (!router.isOncePer(PAID)) return false;
-  const namesFor = (one: string) =>
-    router.routesFor({ kind: 'known', event: one }).map(({ storedName }) => storedName);
-  const names = namesFor(event);
-  return namesFor(PAID).every((name) => names.includes(name));
+  const routesFor = (one: string) => router.routesFor({ kind: 'known', event: one });
+  const names = routesFor(event).map(({ storedName }) => storedName);
+  return routesFor(PAID).some(({ oncePer, storedName }) => oncePer && names.includes(storedName));
 }
 
 /**

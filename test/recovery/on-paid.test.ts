@@ -1,4 +1,4 @@
-import { createReceiver } from 'storefront-webhooks';
+import { createReceiver, type Order } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
 import { ago, answered, ENDPOINT, entry, type Provided, paid, recoverFrom } from './provider.js';
@@ -16,6 +16,7 @@ function openShop(secret: string): SellersShop {
 
 const EVENTS = ['order:created', 'order:paid', 'order:updated'] as const;
 const DAY = 24 * 60 * 60_000;
+const ONCE = { name: 'count', oncePer: ({ id }: Order) => id };
 
 test('recovery delivers a missed paid order once through onPaid, whichever events report it', async () => {
   const seller = await openSeller();
@@ -83,6 +84,28 @@ test('recovery finds the paid orders that an endpoint without order:paid lost be
   expect(deliveries).toMatchObject([{ id: 'ord_1', reason: 'unlogged', outcome: 'handled' }]);
   expect([complete, shop.delivered]).toEqual([true, ['ord_7', 'ord_1']]);
 });
+
+test.each<[beside: string, add: (shop: SellersShop) => unknown, outcome: string]>([
+  ['order:paid', (shop) => shop.receiver.on('order:paid', () => {}, ONCE), 'handled'],
+  // The plain handler of this one may have run for the order.
+  ['*', (shop) => shop.receiver.on('*', () => {}), 'unsafe'],
+])(
+  'recovery compares those orders also if there is a handler for %s beside onPaid',
+  async (_, add, outcome) => {
+    const shop = openShop(SECRET);
+    add(shop);
+    const at = { created_at: ago(2 * DAY), updated_at: ago(2 * DAY) };
+    const told = { ...at, event: 'order:updated', payload: paid(7, at) };
+    const provided: Provided = {
+      logs: [await answered(shop, entry(7, told))],
+      endpoints: [{ ...ENDPOINT, events: ['order:updated'], created_at: ago(DAY) }],
+      orders: [paid(1), paid(7, { created_at: at.created_at })],
+    };
+    const { deliveries, complete } = await recoverFrom(provided, shop);
+    expect(deliveries).toMatchObject([{ id: 'ord_1', reason: 'unlogged', outcome }]);
+    expect(complete).toBe(outcome === 'handled');
+  },
+);
 
 test('an order:updated does not show that a paid order was logged if the endpoint gets order:paid', async () => {
   const shop = openShop(SECRET);
