@@ -200,6 +200,22 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(all.stderr).toContain('may be delivered twice: check ord_maybe_done.\n');
   });
 
+  test('names all interrupted orders that it has put back, also if the store then fails', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    for (let id = 0; id < 12; id++) await leaveInterrupted(store, `ord_${id}`);
+    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    const listed = await store.list({ state: 'stalled' });
+    database.exec(`CREATE TRIGGER full BEFORE UPDATE ON webhook_delivery
+      WHEN old.key = '${listed.at(-1)?.key}' BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
+    const failed = await run(['dead', 'redrive', file, '--apply']);
+    expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('disk full')]);
+    const [, named = ''] = /delivered twice: check (.*)\.$/m.exec(failed.stderr) ?? [];
+    expect(named.split(', ')).toEqual(listed.slice(0, -1).map(({ orderId }) => orderId));
+  });
+
   test('names the only delivery that was not accepted, and keeps a condition that still holds', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);

@@ -33,6 +33,28 @@ export async function redrive(
   flags: RedriveFlags,
   session: Session,
 ): Promise<boolean> {
+  const interrupted: string[] = [];
+  try {
+    return await redriveAll(store, flags, session, interrupted);
+  } finally {
+    // Even if the store has failed: a delivery that was put back has lost its mark, and nothing else names its order.
+    if (interrupted.length > 0) {
+      session.printer.note(
+        flags.apply
+          ? `${interrupted.length} had been interrupted, so these orders may be delivered twice: check ${interrupted.join(', ')}.`
+          : mayBeDone(interrupted.length),
+      );
+    }
+  }
+}
+
+/** @param interrupted - Gets the orders of the deliveries that are put back although they may be done. */
+async function redriveAll(
+  store: IdempotencyStore,
+  flags: RedriveFlags,
+  session: Session,
+  interrupted: string[],
+): Promise<boolean> {
   const { printer } = session;
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
   // Before a delivery is put back, which would no longer be listed for a minute.
@@ -46,7 +68,6 @@ export async function redrive(
   let putBack = 0;
   let taken = 0;
   const refused: string[] = [];
-  const interrupted: string[] = [];
   let inARow = 0;
   let hasMore = isCut;
   let hasUnsent = false;
@@ -107,13 +128,6 @@ export async function redrive(
     }
     if (refused.length > 0)
       printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags)}`);
-  }
-  if (interrupted.length > 0) {
-    printer.note(
-      flags.apply
-        ? `${interrupted.length} had been interrupted, so these orders may be delivered twice: check ${toList(interrupted)}.`
-        : mayBeDone(interrupted.length),
-    );
   }
   if (hasMore) {
     printer.note(`There are more than ${flags.max}: run it again for the rest, or raise --max.`);
@@ -181,7 +195,7 @@ function isForAll({ status, outcome }: DeliveryReport): boolean {
   return outcome === '' || outcome === 'unavailable';
 }
 
-/** The most keys or orders to name. */
+/** The most keys to name. */
 const MOST_NAMED = 10;
 
 function toList(all: readonly string[]): string {
