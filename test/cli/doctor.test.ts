@@ -128,7 +128,8 @@ describe('storefront-webhooks doctor', () => {
     const [url] = await listening.says(/http:\/\/[\d.:]+\//);
     const headers = { 'X-Brand-Signature': sign(sent) };
     const response = await fetch(url, { method: 'POST', headers, body: `${sent}\n` });
-    expect([response.status, await response.text()]).toEqual([503, '{}']);
+    const message = 'Received by storefront-webhooks doctor. No handler has run.';
+    expect([response.status, await response.json()]).toEqual([503, { message }]);
     const { status, stdout } = await listening.ended;
     expect([status, JSON.parse(stdout).steps[0].code]).toEqual([1, 'line_end_gained']);
   });

@@ -13,10 +13,10 @@ export interface Listening {
 
 const MOST = 10 * 1024 * 1024;
 
-/**
- * Receives one POST on loopback, and always answers 503 with an empty object, which reveals nothing: no handler has run,
- * so the provider has to send the delivery again.
- */
+/** The answer to a delivery: no handler has run, so the provider has to send it again. */
+const TAKEN = '{"message":"Received by storefront-webhooks doctor. No handler has run."}';
+
+/** Receives one POST on loopback, and always answers 503 with the same message, which reveals nothing. */
 export async function listenOnce(port: number, timeoutMs: number): Promise<Listening> {
   let settle: (received: Received | undefined) => void = () => {};
   const received = new Promise<Received | undefined>((resolve) => {
@@ -68,14 +68,19 @@ async function take(
   } catch {
     // The sender hung up: report what has arrived, and the declared length.
   }
-  answer(response, 503);
+  answer(response, 503, TAKEN);
   const headers = headersOf(request.rawHeaders);
   return { body: Buffer.concat(pieces), signature: signatureOf(headers), headers };
 }
 
-function answer(response: ServerResponse, status: number): void {
-  const head = { 'content-type': 'application/json', 'content-length': 2, connection: 'close' };
-  response.writeHead(status, head).end('{}');
+function answer(response: ServerResponse, status: number, body = '{}'): void {
+  const length = Buffer.byteLength(body);
+  const head = {
+    'content-type': 'application/json',
+    'content-length': length,
+    connection: 'close',
+  };
+  response.writeHead(status, head).end(body);
 }
 
 function headersOf(raw: readonly string[]): Headers {
