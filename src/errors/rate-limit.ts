@@ -2,8 +2,8 @@ import type { Page } from './docs-link.js';
 import { safely, writeLine } from './log.js';
 
 const MINUTE_MS = 60_000;
-/** The largest number of topics, because senders can make topics up. All further ones share one topic. */
-const MAX_TOPICS = 100;
+/** The largest number of topics: each handler that fails is one. All further ones share the topic without a name. */
+const MAX_TOPICS = 1000;
 
 interface Topic {
   /** The time at which the current minute began. */
@@ -47,7 +47,7 @@ export class Limited {
   #topicOf(name: string): Topic {
     const known = this.#topics.get(name);
     if (known) return known;
-    if (this.#topics.size >= MAX_TOPICS) return this.#topicOf('');
+    if (name && this.#topics.size >= MAX_TOPICS) return this.#topicOf('');
     const topic = { since: performance.now(), written: 0, held: 0, latest: () => {} };
     this.#topics.set(name, topic);
     return topic;
@@ -71,7 +71,7 @@ export class Limited {
   #wakeUp(topic: Topic): void {
     const leftMs = topic.since + MINUTE_MS - performance.now();
     safely(() => {
-      const timer = setTimeout(() => this.#turn(topic), Math.max(leftMs, 0) + 1);
+      const timer = setTimeout(() => this.#turn(topic), leftMs + 1);
       // The timer must not keep a process alive. On runtimes other than Node, a timer is a number.
       timer.unref?.();
     });

@@ -285,6 +285,17 @@ describe('an error is logged to stderr', () => {
     );
   });
 
+  test('for each of a thousand handlers, and ten times for all others', async () => {
+    holdTime();
+    const receiver = shop();
+    for (let n = 0; n < 1020; n++)
+      receiver.on('order:paid', () => Promise.reject(new Error('no stock')), { name: `h${n}` });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(told()).toHaveLength(1010);
+    const unread = { method: 'GET', headers: {}, body: new Uint8Array() };
+    expect(await receiver.receive(unread)).toMatchObject({ status: 405 });
+  });
+
   test('with the order for each outcome that the store could not record, also while it is down', async () => {
     holdTime();
     let isDown = false;
