@@ -127,7 +127,8 @@ function toPlain(text: string): string | undefined {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-const ZEROS = /^(-?)0*(\d+?)(?:\.(\d*?)0*)?$/;
+// The fraction is matched from its end: from its start, the time would grow with the square of the number of zeros.
+const ZEROS = /^(-?)0*(\d+?)(?:\.(\d*[1-9])?0*)?$/;
 
 /** Returns whether two amounts are equal in value, as `10` and `10.00` are. */
 export function isSameAmount(one: unknown, other: unknown): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimal } from '../../src/schemas/values.js';
+import { decimal, isSameAmount } from '../../src/schemas/values.js';
 import { runs } from '../support/tier.js';
 
 fc.configureGlobal({ seed: 754 });
@@ -166,6 +166,30 @@ describe('text', () => {
     for (const odd of [`${long}x`, '1.'.repeat(500_000), `1e${long}`, `${long}e1234`]) {
       expect(read(odd)).toBeUndefined();
     }
+  });
+});
+
+describe('two amounts', () => {
+  test.each([
+    ['10', '10.00', true],
+    ['010.50', 10.5, true],
+    ['-0.10', '-0.1', true],
+    ['0', '0.000', true],
+    ['1e-7', '0.0000001', true],
+    ['10', '10.01', false],
+    ['-1', '1', false],
+    ['1.05', '1.5', false],
+    ['100', '1', false],
+    ['ten', 'ten', false],
+  ])('%j and %j are the same: %s', (one, other, isSame) => {
+    expect(isSameAmount(one, other)).toBe(isSame);
+    expect(isSameAmount(other, one)).toBe(isSame);
+  });
+
+  test('are compared at any length', () => {
+    const zeros = '0'.repeat(100_000);
+    expect(isSameAmount(`0.${zeros}1`, '0')).toBe(false);
+    expect(isSameAmount(`0.${zeros}10`, `${zeros}.${zeros}1${zeros}`)).toBe(true);
   });
 });
 
