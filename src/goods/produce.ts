@@ -103,6 +103,7 @@ export class Producer {
       const made = packGoods(await this.#makeUnder(lease, call));
       const recorded = await this.#record(lease, made, call);
       if (!recorded) return { state: 'unavailable', ran: [] };
+      lease.isDone = true;
       give(unpackGoods(made));
       return { state: 'kept', ran: [GOODS] };
     } catch (error) {

@@ -225,6 +225,19 @@ describe('goods', () => {
     expect(reserve).toHaveBeenCalledTimes(2);
   });
 
+  test('stay made if a step begins later, as in a timer', async () => {
+    const mail = vi.fn(async () => 'sent');
+    let step = (): unknown => undefined;
+    const goods = shop((_, { once }) => {
+      step = () => once('mail', mail);
+      return 'KEY-1';
+    });
+    expect(await call(goods)).toMatchObject({ status: 200, body: 'KEY-1' });
+    expect(await step()).toBe('sent');
+    expect(await call(goods)).toMatchObject({ status: 200, outcome: 'duplicate' });
+    expect(mail).toHaveBeenCalledTimes(1);
+  });
+
   test('can be closed: close() waits for the running call, and later calls get 503', async () => {
     const shared = keys();
     const goods = shop(async () => {
