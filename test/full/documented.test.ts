@@ -56,8 +56,8 @@ const cell = (text: string) =>
     .replaceAll('|', '\\|')
     .trim();
 
-const PUBLIC = ['index', 'goods', 'api', 'recovery', 'sandbox', 'testing'].flatMap((name) =>
-  exportsOf(join(import.meta.dirname, '../..', entryPoints[name] ?? '')),
+const PUBLIC = ['index', 'goods', 'api', 'recovery', 'sandbox', 'testing', 'opentelemetry'].flatMap(
+  (name) => exportsOf(join(import.meta.dirname, '../..', entryPoints[name] ?? '')),
 );
 
 function declarationOf(name: string): ts.Declaration {
@@ -219,6 +219,10 @@ ${optionsTable('RecoverOptions')}
 ## Options of createSandbox()
 
 ${optionsTable('SandboxOptions')}
+
+## Options of openTelemetry()
+
+${optionsTable('OpenTelemetryOptions')}
 `;
   await expect(page).toMatchFileSnapshot('../../docs/options.md');
 });

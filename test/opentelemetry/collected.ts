@@ -59,7 +59,8 @@ export function collecting() {
 export function traced(options: Partial<Omit<ReceiverOptions, 'events'>> = {}) {
   const collected = collecting();
   const { store = memoryStore() } = options;
-  const telemetry = openTelemetry({ ...collected, store });
+  const { tracerProvider, meterProvider } = collected;
+  const telemetry = openTelemetry({ tracerProvider, meterProvider, store });
   const hooks = { onError: () => {}, onRejected: () => {} };
   const receiver = createReceiver({ secret: SECRET, hooks, telemetry, ...options, store });
   return { ...collected, telemetry, receiver };

@@ -12,9 +12,10 @@ afterEach(() => vi.useRealTimers());
 
 describe('the number of unfinished deliveries in the store', () => {
   test('is a gauge', async () => {
-    const { points, ...providers } = collecting();
+    const { points, tracerProvider, meterProvider } = collecting();
     openTelemetry({
-      ...providers,
+      tracerProvider,
+      meterProvider,
       store: durableStore(() => ({ count: async ({ state }) => COUNTS[state] })),
     });
     expect(await points(GAUGE)).toEqual([
@@ -24,10 +25,19 @@ describe('the number of unfinished deliveries in the store', () => {
     ]);
   });
 
+  test('is not left out silently because the option has another name', () => {
+    const store = durableStore(() => ({ count: async () => 0 }));
+    // @ts-expect-error: for programs without types
+    expect(() => openTelemetry({ stores: store })).toThrow(
+      'openTelemetry(): there is no option stores. Did you mean "store"?',
+    );
+  });
+
   test('is absent while the store is down, and the other metrics are present', async () => {
-    const { points, ...providers } = collecting();
+    const { points, tracerProvider, meterProvider } = collecting();
     openTelemetry({
-      ...providers,
+      tracerProvider,
+      meterProvider,
       store: durableStore(() => ({
         count: ({ state }) => {
           if (state === 'dead') throw new Error('down');
@@ -40,12 +50,12 @@ describe('the number of unfinished deliveries in the store', () => {
 
   test('delays a collection only briefly, and is read again later', async () => {
     vi.useFakeTimers();
-    const { points, ...providers } = collecting();
+    const { points, tracerProvider, meterProvider } = collecting();
     let answers = false;
     const count = vi.fn(({ state }: CountFilter) =>
       answers ? Promise.resolve(COUNTS[state]) : new Promise<number>(() => {}),
     );
-    openTelemetry({ ...providers, store: durableStore(() => ({ count })) });
+    openTelemetry({ tracerProvider, meterProvider, store: durableStore(() => ({ count })) });
     // Collect twice at the same time: the gauge asks the store once.
     const late = Promise.all([points(GAUGE), points(GAUGE)]);
     await vi.advanceTimersByTimeAsync(5_000);
