@@ -23,7 +23,7 @@ import { readCallHeaders, type VerifiedCall, verifyCall } from './request.js';
  * such as `toExpress(goods)`, and set its address as the `dynamic_url` of the product (specification: Product).
  *
  * @param make - Makes the goods from the order and the call. After a crash, `make` may run again for goods that
- *   were never sent: look up what it has already reserved for the order, by `order.id` or `call.key`.
+ *   were never sent: look up what it has already reserved, by `call.key`. Orders of two shops may have the same id.
  * @throws {UsageError} `secret_invalid`, `option_invalid` or `handler_invalid`, with what to change.
  *
  * @example
