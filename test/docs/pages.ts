@@ -8,7 +8,7 @@ export interface Page {
   readonly isGenerated: boolean;
 }
 
-const GENERATED = /^docs\/(api\/|evidence)/;
+const GENERATED = /^docs\/(api\/|evidence|options)/;
 
 export const PAGES: readonly Page[] = [
   'README.md',
