@@ -202,21 +202,20 @@ function unpack<Result>(output: Json | undefined): Result {
 /**
  * Deeply copies a payload, so that a handler that changes its copy does not affect the others. Copies plain
  * objects and arrays; other values, which a schema of the user may have made, are shared. Not recursive, because a
- * payload may be nested deeper than the stack allows.
+ * payload may be nested deeper than the stack allows. A schema may also have made one that contains itself.
  */
 export function clonePayload(payload: unknown): unknown {
-  if (!isPlain(payload)) return payload;
-  const own = shallowCopy(payload);
-  const left = [own];
-  for (let value = left.pop(); value; value = left.pop()) {
-    for (const [name, member] of Object.entries(value)) {
-      if (!isPlain(member)) continue;
-      const copy = shallowCopy(member);
-      // The copy has this as an own property, even if it is named __proto__: so the assignment replaces it.
-      value[name] = copy;
-      left.push(copy);
-    }
-  }
+  const copies = new Map<Plain, Plain>();
+  const copyOf = (value: unknown): unknown => {
+    if (!isPlain(value)) return value;
+    if (!copies.has(value))
+      copies.set(value, Array.isArray(value) ? Object.assign([], value) : { ...value });
+    return copies.get(value);
+  };
+  const own = copyOf(payload);
+  // This loop includes what it adds. A copy has each name as an own property, even __proto__: so it is replaced.
+  for (const copy of copies.values())
+    for (const name of Object.keys(copy)) copy[name] = copyOf(copy[name]);
   return own;
 }
 
@@ -225,8 +224,4 @@ type Plain = Record<string, unknown>;
 function isPlain(value: unknown): value is Plain {
   if (typeof value !== 'object' || value === null) return false;
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
-}
-
-function shallowCopy(value: Plain): Plain {
-  return Array.isArray(value) ? Object.assign([], value) : { ...value };
 }

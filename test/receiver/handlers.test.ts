@@ -5,6 +5,7 @@ import {
   type Receiver,
   type Rejection,
   type Result,
+  type StandardSchema,
   type WebhookEvent,
   type WebhookRequest,
 } from 'storefront-webhooks';
@@ -120,6 +121,28 @@ describe('a handler', () => {
       handler: 'order:paid',
       attempt: 1,
     });
+  });
+
+  test('gets its own copy of a payload that contains itself, as a schema may make it', async () => {
+    const validate = (value: unknown) => {
+      const order = { ...Object(value), items: [{ name: 'a key' }] };
+      order.items[0].order = order;
+      return { value: order };
+    };
+    const own: StandardSchema = { '~standard': { version: 1, vendor: 'own', validate } };
+    const names: string[] = [];
+    const receiver = createReceiver({ secret: SECRET, events: { 'order:paid': own } });
+    for (const name of ['first', 'second']) {
+      const handler = ({ payload }: { readonly payload: unknown }) => {
+        const order = Object(payload);
+        expect(order.items[0].order).toBe(order);
+        names.push(order.items[0].name);
+        order.items[0].name = 'changed';
+      };
+      receiver.on('order:paid', handler, { name, when: () => true });
+    }
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(names).toEqual(['a key', 'a key']);
   });
 
   test('gets an aborted signal when its time is over', async () => {
