@@ -28,7 +28,6 @@ import type { Started } from './report/telemetry.js';
 import { type Delivery, type KeptDelivery, toSealed } from './request/delivery.js';
 import {
   type Dispatched,
-  type Outcome,
   type Rejection,
   type Result,
   toResponse,
@@ -140,11 +139,12 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
   async receive(request: WebhookRequest): Promise<WebhookResponse> {
     const startedAt = performance.now();
     await this.#load.waitForTurn();
-    let result: Result;
-    let receipt: ((outcome: Outcome) => string) | undefined;
+    let respond = toResponse;
+    let response: WebhookResponse;
     try {
       this.#processing.announce();
       if (request.responseSent) this.#shutdown.waitFor(request.responseSent);
+      let result: Result;
       // Steps: 1 check its headers and read its bytes, 2 verify the signature, 3 read the delivery.
       const verified = await this.#verify(request);
       // 4 claim the delivery, 5 run its handlers or queue it, 6 settle the claim.
@@ -152,16 +152,17 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
       else if (verified.outcome) result = verified;
       else {
         const { delivery, secret } = verified;
-        receipt = (outcome) => writeReceipt(delivery, outcome, secret);
+        respond = (ended) => toResponse(ended, writeReceipt(delivery, ended.outcome, secret));
         const how = { startedAt, isGone: request.isGone };
         result = await this.#load.hold(delivery.rawBody, how, () => this.#accept(delivery, how));
       }
+      // 7 make the response.
+      response = respond(result);
     } catch (error) {
       this.#reporter.unverifiable(error, startedAt);
-      result = { outcome: 'failed', ran: [] };
+      response = respond({ outcome: 'failed', ran: [] });
     }
-    // 7 make the response.
-    return this.#shutdown.finish(toResponse(result, receipt?.(result.outcome)));
+    return this.#shutdown.finish(response);
   }
 
   /**

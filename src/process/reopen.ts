@@ -24,7 +24,7 @@ export function checkKept(kept: unknown): void {
   if (isKeyed(kept) && 'body' in kept) return;
   throw new UsageError(
     'delivery_invalid',
-    "redrive() takes a delivery from store.list({ state: 'dead' }), and not its id.",
+    'redrive() takes a delivery from store.list(), and not its id.',
   );
 }
 

@@ -107,7 +107,7 @@ export class Messages {
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
       'is parked: the store keeps it, and it does not run any more. List it with npx storefront-webhooks dead ' +
-      "list or store.list({ state: 'dead' }), and run it again with receiver.redrive().";
+      'list or store.list(), and run it again with receiver.redrive().';
     this.#limited.tell('parked', (count) => writeLine(text(count), 'operate.md#parked'), AT_ONCE);
   }
 

@@ -186,10 +186,15 @@ export function toResponse(result: Result, receipt?: string): WebhookResponse {
   const { outcome } = result;
   const isRejected = outcome === 'rejected';
   const [status, message] = isRejected ? [result.status, result.message] : RESPONSES[outcome];
+  const {
+    retryAfterMs = 1000,
+    ran = [],
+    retryUnrecorded,
+  }: Partial<Dispatched> = isRejected ? {} : result;
   const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
   if (receipt !== undefined) headers[RECEIPT_HEADER] = receipt;
   if (status === 405) headers.allow = 'POST';
-  if (status === 503) headers['retry-after'] = toSeconds(isRejected ? {} : result);
+  if (status === 503) headers['retry-after'] = `${Math.max(1, Math.ceil(retryAfterMs / 1000))}`;
   // Only the faults may need an escape in JSON.
   let body = `{"message":"${message}","outcome":"${outcome}"`;
   if (isRejected) body += faultsOf(result);
@@ -199,8 +204,8 @@ export function toResponse(result: Result, receipt?: string): WebhookResponse {
     headers,
     body: `${body}}`,
     outcome,
-    ran: isRejected ? [] : result.ran,
-    retryUnrecorded: isRejected ? undefined : result.retryUnrecorded,
+    ran,
+    retryUnrecorded,
   };
 }
 
@@ -210,8 +215,4 @@ function faultsOf({ issues }: Rejection): string {
   );
   if (fields.size === 0) return '';
   return `,"errors":${JSON.stringify(Array.from(fields, (field) => `${field} is not as expected`))}`;
-}
-
-function toSeconds({ retryAfterMs = 1000 }: Pick<Dispatched, 'retryAfterMs'>): string {
-  return String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }

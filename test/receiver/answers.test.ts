@@ -244,6 +244,19 @@ describe('the answer is', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  test('500 failed if a function of the program has returned what no answer can be made of', async () => {
+    const issues = [{ path: ['status'], message: 'differs' }];
+    const receiver = receiverWith({
+      // @ts-expect-error: A program without types may return the issues of its schema library.
+      confirm: async () => ({ state: 'disagreed', issues }),
+    }).on('order:paid', () => {});
+    expect(await deliver(receiver, paidOrder())).toMatchObject({
+      status: 500,
+      outcome: 'failed',
+      body: expect.stringMatching(/"receipt":"v1\.failed\./),
+    });
+  });
+
   test('503 unavailable if the queue cannot store the delivery', async () => {
     const enqueue = async () => {
       throw new Error('connection refused');

@@ -357,7 +357,7 @@ describe('a warning is logged to stderr for', () => {
     expect(told()).toEqual([
       expect.stringContaining('delivery "whl_1" ("order:paid", order "ord_1") is parked'),
     ]);
-    expect(told()[0]).toContain("store.list({ state: 'dead' })");
+    expect(told()[0]).toContain('store.list()');
     // A retry logs the same.
     await deliver(receiver, paidOrder());
     expect(told()).toHaveLength(2);
