@@ -136,9 +136,10 @@ const ROUNDED_ID: Issue = {
 
 /** Looks at the numbers in the text of the body, because `unwrap` may have turned a rounded one into a string id. */
 function hasRoundedId(text: string, record: unknown): boolean {
+  const { id } = Object(record);
   return [...text.matchAll(/[:[,]\s*(-?\d{16,})/g)].some(([, digits]) => {
     const number = Number(digits);
-    return `${number}` === `${Object(record).id}` && !Number.isSafeInteger(number);
+    return (number === id || `${number}` === id) && !Number.isSafeInteger(number);
   });
 }
 

@@ -143,6 +143,15 @@ test('an id that has lost digits is rejected, also as text, because two orders c
   expect(await deliver(receiver, b)).toMatchObject({ outcome: 'handled' });
 });
 
+test.each([
+  ['a long list of large numbers', `[${'90071992547409930,'.repeat(50_000)}1]`],
+  ['an object that cannot become a text', '{"toString":90071992547409930}'],
+])('an id that is %s is invalid like any other', async (_, id) => {
+  const { receiver } = shop({ unwrap: ({ order }) => ({ payload: order }) });
+  const body = JSON.stringify({ order: paidOrder({ id: 0 }) }).replace('"id":0', `"id":${id}`);
+  expect(await deliver(receiver, body)).toMatchObject({ status: 422 });
+});
+
 test('a large number that is not the id is accepted', async () => {
   const { receiver } = shop({ unwrap: ({ order }) => ({ payload: order }) });
   const body = JSON.stringify({ order: paidOrder({ custom: { steam_id: 1 }, amount_paid: 2 }) })
