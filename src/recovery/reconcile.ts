@@ -6,6 +6,7 @@ import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } fro
 import { timeOr } from './log-entry.js';
 import { type Gathered, readHistories } from './order-history.js';
 import { asUnlogged, orderPages } from './orders.js';
+import { PER_PAGE } from './pages.js';
 import {
   type ReconcileOptions,
   type ReconcileSettings,
@@ -112,7 +113,11 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
     const whole = await readHistories({ ...settings, since: wholeSince(before, settings) }, pace);
     // If the provider has never sent orders to this address, the orders are findings.
     const firstPaidAt = whole.firstPaidAt === Number.POSITIVE_INFINITY ? 0 : whole.firstPaidAt;
-    counts.earlierOrders = (await judgeAll(before, { ...whole, firstPaidAt }, true)).length;
+    // A page at a time: the store that is asked about each order also serves the deliveries of the shop.
+    for (let at = 0; at < before.length; at += PER_PAGE) {
+      const page = before.slice(at, at + PER_PAGE);
+      counts.earlierOrders += (await judgeAll(page, { ...whole, firstPaidAt }, true)).length;
+    }
   }
   const { firstPaidAt } = gathered;
   const findings = await withRemedies(judged, settings, pace, { found, firstPaidAt });

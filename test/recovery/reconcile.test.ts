@@ -300,6 +300,25 @@ describe('reconcile', () => {
     expect([findings, delivered, earlierOrders]).toEqual([[], 2, 1]);
   });
 
+  test('asks the store about a page of orders at once, also about those that are older than the log', async () => {
+    let asking = 0;
+    let most = 0;
+    const store = durableStore(({ isDone }) => ({
+      isDone: async (key) => {
+        most = Math.max(most, ++asking);
+        await new Promise(setImmediate);
+        asking -= 1;
+        return (await isDone?.(key)) ?? false;
+      },
+    }));
+    const shop = openShop({ store });
+    const old = { created_at: ago(3 * DAY) };
+    const orders = Array.from({ length: 180 }, (_, n) => paid(n + 10, old));
+    const logs = [await answered(shop, entry(1))];
+    const { earlierOrders } = await reconcileWith({ logs, orders: [paid(1), ...orders] }, shop);
+    expect([earlierOrders, most]).toEqual([180, 50]);
+  });
+
   test('asks once for an order that shifts onto the next page', async () => {
     const provided: Provided = {
       logs: [],
