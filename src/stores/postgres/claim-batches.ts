@@ -1,3 +1,4 @@
+import { safely } from '../../errors/log.js';
 import { Batch, type BatchOptions } from '../batch.js';
 import type { Claim } from '../store.js';
 import { type Asked, byKey, HELD, toClaim, toColumns } from './claims.js';
@@ -41,7 +42,8 @@ export class Claims {
       ...limits,
       sizeOf: ({ delivery }) => CLAIM_SIZE + (delivery.body?.length ?? 0),
       keyOf: ({ delivery }) => delivery.key,
-      dropped: ({ lease }) => (lease.isGone?.() ? { state: 'gone' } : undefined),
+      // An exception of this function, which may be the seller's own, would end the process here.
+      dropped: ({ lease }) => (safely(() => lease.isGone?.()) ? { state: 'gone' } : undefined),
     };
     this.#deliveries = new Batch<Asked, Claim>((asked) => this.#claim(asked, false), options);
     this.#effects = new Batch<Asked, Claim>((asked) => this.#claimEffects(asked), {

@@ -53,6 +53,13 @@ test.each(['dead', 'stalled', 'failing'] as const)(
   },
 );
 
+test('a delivery is claimed if the server cannot say whether its sender is gone', async () => {
+  const isGone = () => {
+    throw new Error('The response is over.');
+  };
+  expect(await store.claim(delivery, { ...terms(), isGone })).toMatchObject({ state: 'acquired' });
+});
+
 test('an abandoned delivery rejects its last holder', async () => {
   const { fence } = await acquire(store, delivery, { leaseMs: LONG_AGO_MS, keepMs: 0 });
   expect(await store.purge(1)).toBe(1);
