@@ -42,7 +42,7 @@ export function toApiError(
   const clean = redaction([said, ...listed], secrets);
   const faults = listed.map((error) => printable(clean(error), MAX_MESSAGE));
   // Redact first: a text that was sent may end in a dot.
-  const parts = [clean(said).replace(/[.:\s]+$/, ''), faults.join(', ')];
+  const parts = [clean(said).replace(/(?<![.:\s])[.:\s]+$/, ''), faults.join(', ')];
   const whole = printable(parts.filter(Boolean).join(': '), MAX_MESSAGE);
   return new ApiError(toCode(status), withWarning(whole, call, status), {
     operation,
