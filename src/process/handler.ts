@@ -111,7 +111,8 @@ export interface HandlerOptions<Payload = unknown> {
   name?: string;
   /**
    * The first name of a handler that was renamed, or its pattern if it had no name. The store still keeps what the
-   * handler does under this name. Keep the option as long as the handler exists. Default: the `name`.
+   * handler does under this name. Keep the option as long as the handler exists. A handler without a name that had
+   * several patterns was stored under each of them, and this keeps only one. Default: the `name`.
    *
    * @example
    * receiver.on('order:paid', notify, { name: 'notify', formerly: 'order:paid', oncePer: (order) => order.id });

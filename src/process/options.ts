@@ -72,7 +72,8 @@ export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas, Tx
   /**
    * The largest age of a payload by its `updated_at` (a text or a number of seconds), in milliseconds. A text
    * without an offset is in UTC. A payload without `updated_at` passes; one whose `updated_at` cannot be read, or
-   * is more than 5 minutes in the future, does not. Default: any age.
+   * is more than 5 minutes in the future, does not. A retry has the age of its payload: choose more time than the
+   * provider retries for, or after an outage only `recover` runs the delivery. Default: any age.
    */
   maxAge?: number;
   /**
