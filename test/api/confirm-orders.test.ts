@@ -49,7 +49,7 @@ function openReceiver(
   const asked = vi.fn((url: string, init: Parameters<typeof fetch>[1]) => fetch(url, init));
   const auth = { accessToken: KEY };
   const client = createClient({ baseUrl, auth, retries, fetch: asked });
-  const collected = collecting();
+  const { tracerProvider, meterProvider, ...collected } = collecting();
   const told: unknown[] = [];
   const refused: RejectionInfo[] = [];
   const ship = vi.fn();
@@ -57,7 +57,7 @@ function openReceiver(
     secret: SECRET,
     store: store as IdempotencyStore,
     confirm: confirmOrders(client, options),
-    telemetry: openTelemetry(collected),
+    telemetry: openTelemetry({ tracerProvider, meterProvider }),
     hooks: { onError: (error) => told.push(error), onRejected: (info) => refused.push(info) },
     ...more,
   }).on('order:*', ship);
