@@ -260,8 +260,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
 
   /** Signs as the provider would. For `storefront-webhooks/testing`. */
   get [SIGN](): Signing {
-    const { headerNames, secretSource } = this.#settings;
-    return toSigning(secretSource, headerNames);
+    return toSigning(this.#settings.secretSource, this.#settings.headerNames);
   }
 
   /** The internals of the receiver. For `storefront-webhooks/recovery`. */
