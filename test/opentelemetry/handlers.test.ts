@@ -99,10 +99,9 @@ describe('the type of an error', () => {
     receiver.on('order:paid', ({ id }) => {
       throw withCode(`E${id}`);
     });
-    const letters = 'ABCDEFGHIJK';
-    for (const a of letters) {
-      for (const b of letters) await deliver(receiver, paidOrder(), { id: `X${a}${b}` });
-    }
+    const letters = [...'ABCDEFGHIJK'];
+    const ids = letters.flatMap((a) => letters.map((b) => `X${a}${b}`));
+    await Promise.all(ids.map((id) => deliver(receiver, paidOrder(), { id })));
     const types = spans()
       .filter(({ name }) => name === 'handle order:paid')
       .map(({ attributes }) => attributes['error.type']);
