@@ -6,7 +6,7 @@ import { type Fixture, loadFixture, type ReplayOptions } from 'storefront-webhoo
 import { seeded } from '../sandbox/random.js';
 import type { Host } from './host.js';
 import { toNumber } from './numbers.js';
-import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { addSecretFlags, readSecrets, type SecretFlags, secretArgs } from './secrets.js';
 import {
   addSendingFlags,
   isTaken,
@@ -54,7 +54,12 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
       options,
       isGood: (status, asExpected = isTaken(status)) => asExpected,
       isForged: fixture.signing === 'omit' || fixture.signing === 'corrupt',
-      repeat: `npx storefront-webhooks replay ${quote(relative(process.cwd(), fixture.file))} ${quote(url)}`,
+      repeat: [
+        'npx storefront-webhooks replay',
+        quote(relative(process.cwd(), fixture.file)),
+        quote(url),
+        ...secretArgs(flags),
+      ].join(' '),
     }),
   );
   const ordered = flags.shuffle === undefined ? sendings : shuffle(sendings, flags.shuffle);

@@ -35,6 +35,11 @@ export function secretArgs({ secretEnv = [], secretFile = [] }: SecretFlags): st
   ];
 }
 
+/** The arguments of a command, without the secrets that stand among them. */
+export function withoutSecrets(args: readonly string[]): string[] {
+  return args.filter((one, at) => !/^--secret(=|$)/.test(one) && args[at - 1] !== '--secret');
+}
+
 /** A secret, and the name that messages use for it, such as its variable. */
 export interface NamedSecret {
   readonly name: string;

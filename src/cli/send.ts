@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Fixture, ReplayOptions } from 'storefront-webhooks/testing';
 import { change } from './changes.js';
-import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { addSecretFlags, readSecrets, type SecretFlags, withoutSecrets } from './secrets.js';
 import {
   addSendingFlags,
   isTaken,
@@ -82,7 +82,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
       ? isRefused
       : isTaken(status) || (forgeEvent !== undefined && (isRefused || status === 422));
   };
-  const repeat = `npx storefront-webhooks ${host.args.map(quote).join(' ')}`;
+  const repeat = `npx storefront-webhooks ${withoutSecrets(host.args).map(quote).join(' ')}`;
   const sending = { fixture, options, isGood, repeat, isForged: isHostile };
   return sendAll(url, Array(duplicate).fill(sending), flags.concurrency, printer);
 }

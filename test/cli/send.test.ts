@@ -136,6 +136,18 @@ describe('storefront-webhooks send', () => {
     ]);
   });
 
+  test.each([
+    ['as two arguments', ['--secret', 'my secret']],
+    ['as one', ['--secret=my secret']],
+  ])('leaves a secret out of the command that sends it again: %s', async (_, secret) => {
+    const { url } = await startServer(500);
+    const args = ['send', ...secret, 'order:paid', url, '--id', 'whl_1'];
+    const { records, stdout, stderr } = await run(args, { env: {} });
+    const repeat = `npx storefront-webhooks send order:paid ${url} --id whl_1`;
+    expect(records()).toMatchObject([{ repeat }]);
+    expect(stdout + stderr).not.toContain('my secret');
+  });
+
   test('explains a 401 of the receiver', async () => {
     const { url } = await openShop();
     const other = { WEBHOOK_SECRET: 'another secret of the same length' };
@@ -262,8 +274,12 @@ describe('storefront-webhooks replay', () => {
 
   test('exits with 1 if an answer is not the expected one, and names it', async () => {
     const { url } = await openShop('another secret');
-    const { status, records } = await run(['replay', 'order:paid', url], { env });
-    expect([status, records()]).toMatchObject([1, [{ status: 401, good: false }]]);
+    const args = ['replay', 'order:paid', url, '--secret-env', 'MINE'];
+    const { status, records } = await run(args, { env: { MINE: SECRET } });
+    const repeat = expect.stringMatching(
+      /^npx storefront-webhooks replay \S+ \S+ --secret-env MINE$/,
+    );
+    expect([status, records()]).toMatchObject([1, [{ status: 401, good: false, repeat }]]);
   });
 });
 
