@@ -23,6 +23,7 @@ import {
   verifySignature,
   type WebhookEvent,
 } from 'storefront-webhooks';
+import type { Client } from 'storefront-webhooks/api';
 import { createGoods, type GoodsOrder } from 'storefront-webhooks/goods';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
@@ -312,8 +313,18 @@ export function stepsGiveJson() {
     same<typeof nothing, void>(true);
     const perhaps = await once('perhaps', () => (json ? 'yes' : undefined));
     same<typeof perhaps, 'yes' | undefined>(true);
+    const found = await once('found', () => findInvoice(payload.id));
+    same<typeof found, Invoice | null>(true);
+    const soon = await once('soon', async () => (json ? findInvoice('') : undefined));
+    same<typeof soon, Invoice | null | undefined>(true);
+    const parsed = await once('parsed', (): Promise<unknown> => Promise.resolve(json));
+    same<typeof parsed, unknown>(true);
     // @ts-expect-error a Date would be restored as text
     await once('date', () => new Date());
+    // @ts-expect-error nor is it, perhaps, one
+    await once('perhaps a date', async (): Promise<Date | null> => null);
+    // @ts-expect-error an Error would be restored empty
+    await once('error', () => new Error(payload.id));
     // @ts-expect-error a Map would be restored empty
     await once('map', async () => new Map([['a', 1]]));
     // @ts-expect-error JSON has no bigint
@@ -323,6 +334,19 @@ export function stepsGiveJson() {
     // @ts-expect-error a step has a name
     await once(() => 1);
   });
+}
+
+export function stepsGiveRecordsOfThisPackage(client: Client) {
+  receiver.onPaid(async ({ once, payload }) => {
+    const paid = await once('payload', () => payload);
+    same<typeof paid, Order>(true);
+    const fetched = await once('order', () => client.orders.get(payload.id));
+    same<typeof fetched, Order>(true);
+    await once('part', async () => ({ custom: payload.custom, id: payload.id }));
+    await once('product', () => client.products.get(''));
+    await once('log', () => client.webhookLogs.get(''));
+  });
+  receiver.on('feedback:*', ({ once, payload }) => once('feedback', () => payload));
 }
 
 export function optionsAreTyped() {
@@ -412,6 +436,7 @@ interface Invoice {
 }
 
 declare function makeInvoice(): Promise<Invoice>;
+declare function findInvoice(id: string): Promise<Invoice | null>;
 
 export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, transaction: object) {
   sqliteStore(better);

@@ -70,7 +70,7 @@ export interface WebhookEvent<Event extends string, Payload> {
       step: string,
       run: () => Result | Promise<Result>,
     ): Promise<Result>;
-    <Result extends object>(
+    <Result>(
       step: string,
       run: () => (Result & Jsonable<Result>) | Promise<Result & Jsonable<Result>>,
     ): Promise<Result>;

@@ -4,17 +4,22 @@ import * as z from 'zod/mini';
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 /** A type that can be stored as JSON, interfaces included; `never` for a type that cannot, such as `Date`. */
-export type Jsonable<T> = T extends string | number | boolean | null | undefined | void
+export type Jsonable<T> = unknown extends T
   ? T
-  : T extends
-        | ((...args: never[]) => unknown)
-        | symbol
-        | bigint
-        | Date
-        | Map<unknown, unknown>
-        | Set<unknown>
-    ? never
-    : { [Key in keyof T]: Jsonable<T[Key]> };
+  : T extends Json | undefined | void
+    ? T
+    : T extends
+          | ((...args: never[]) => unknown)
+          | symbol
+          | bigint
+          | Date
+          | Map<unknown, unknown>
+          | Set<unknown>
+      ? never
+      : { [Key in keyof T]: JsonableField<Key, T[Key]> };
+
+/** A field of unknown content is taken from a record of unknown keys only: `cause` tells an `Error` from a record. */
+type JsonableField<Key, T> = unknown extends T ? (string extends Key ? T : never) : Jsonable<T>;
 
 /** A JSON object with unknown keys. */
 export type JsonObject = Record<string, unknown>;

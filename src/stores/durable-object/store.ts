@@ -20,7 +20,8 @@ export interface DeliveriesNamespace {
   get(id: unknown): {
     fetch(
       url: string,
-      init: { method: string; body: Uint8Array<ArrayBuffer> },
+      // `Uint8Array` takes no argument before TypeScript 5.7.
+      init: { method: string; body: Uint8Array & { readonly buffer: ArrayBuffer } },
     ): Promise<{
       readonly headers: { get(name: string): string | null };
       readonly ok: boolean;

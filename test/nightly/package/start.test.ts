@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { asShown } from '../../cli/command.js';
 import { blocks, pageAt } from '../../docs/pages.js';
+import { subpaths } from '../../package/entries.js';
 import { makeFolder, removeFolders, run, writeJson } from '../../package/folder.js';
-import { pack } from '../../package/packed.js';
+import { pack, toSpecifier } from '../../package/packed.js';
 import { installed, withRuntimes } from '../../runtimes/installed.js';
 import { freePort } from '../../support/free-port.js';
 
@@ -134,6 +135,12 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
     '6': 'node_modules/typescript/bin/tsc',
     '7': installed('typescript-7/bin/tsc'),
   };
+  /** A program with all types of the package, except for the subpaths whose types import a framework. */
+  const everySubpath = Object.keys(subpaths)
+    .filter((subpath) => !/fastify|hono|koa|opentelemetry/.test(subpath))
+    .map((subpath, at) => `export * as subpath${at} from '${toSpecifier(subpath)}';\n`)
+    .join('');
+
   const bundled = { module: 'esnext', moduleResolution: 'bundler', target: 'es2020' };
   const cases = [
     { version: '5.4', options: { module: 'nodenext' } },
@@ -147,7 +154,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
   ] as const;
 
   test.each(cases)(
-    'TypeScript $version compiles it with $options',
+    'TypeScript $version compiles it, and reads the types of every subpath, with $options',
     { timeout: 120_000 },
     async ({ version, options }) => {
       const folder = join(typed, `${version}-${Object.values(options).join('-')}`);
@@ -156,6 +163,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
         type: options.module === 'commonjs' ? 'commonjs' : 'module',
       });
       writeFileSync(join(folder, 'server.ts'), program);
+      writeFileSync(join(folder, 'subpaths.ts'), everySubpath);
       writeJson(folder, 'tsconfig.json', {
         compilerOptions: {
           target: 'es2022',
@@ -165,7 +173,7 @@ withRuntimes('docs/start.md, walked from an empty folder with the packed package
           types: ['node'],
           ...options,
         },
-        files: ['server.ts'],
+        files: ['server.ts', 'subpaths.ts'],
       });
       const tsc = resolve(compilers[version]);
       expect(await run(folder, process.execPath, tsc, '--pretty', 'false').catch(String)).toBe('');
