@@ -73,6 +73,18 @@ describe('work under a lease', () => {
     expect(await process().doOnce(subject, KEEP, async () => DONE)).toMatchObject({ attempt: 1 });
   });
 
+  test('that the store cannot claim does not count as a claim that waits', async () => {
+    const load = new Load(NOBODY);
+    const asked = vi.spyOn(load, 'asked');
+    const answered = vi.spyOn(load, 'answered');
+    const store = storeWith({ claim: () => Promise.reject(new Error('it is down')) });
+    const process = new Idempotency(store, timing, load, () => {});
+    expect(await process.doOnce(subject, KEEP, async () => DONE)).toEqual(CLOSED);
+    const waiting = asked.mock.results.map(({ value }) => value);
+    expect(waiting.length).toBeGreaterThan(0);
+    expect(answered.mock.calls.flat()).toEqual(waiting);
+  });
+
   test('is claimed again by the same owner if the answer was lost', async () => {
     const base = memoryStore();
     let isLost = true;

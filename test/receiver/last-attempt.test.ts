@@ -1,7 +1,9 @@
-import { createReceiver, memoryStore, type SealedDelivery } from 'storefront-webhooks';
+import { createReceiver, memoryStore, type Order, type SealedDelivery } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
+import { gate } from '../support/gate.js';
 
 const hooks = { onError() {}, onRejected() {} };
 
@@ -40,6 +42,31 @@ describe('the last attempt of a queue', () => {
     expect(await store.count({ state: 'dead' })).toBe(1);
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'parked' });
   });
+
+  test.each(['before', 'after'])(
+    'parks it also if the handler that fails stands %s one that is busy elsewhere',
+    async (place) => {
+      skipWaits();
+      const store = durableStore();
+      const { opened, open } = gate();
+      const once = { name: 'ship', oncePer: ({ id }: Order) => id };
+      const there = createReceiver({ secret: SECRET, store, hooks });
+      there.on('order:updated', () => opened, once);
+      const shipping = deliver(there, paidOrder(), { event: 'order:updated' });
+      const worker = createReceiver({ secret: SECRET, store, hooks });
+      if (place === 'before') worker.on('order:paid', broken);
+      worker.on('order:paid', () => {}, once);
+      if (place === 'after') worker.on('order:paid', broken);
+      const job = await queued();
+      expect(await worker.dispatch(job, { lastAttempt: true })).toMatchObject({
+        outcome: 'parked',
+      });
+      const dead = await store.list({ state: 'dead', limit: 9 });
+      expect(dead).toMatchObject([{ key: job.key, error: 'Error: no stock' }]);
+      open();
+      expect(await shipping).toMatchObject({ outcome: 'handled' });
+    },
+  );
 
   test('does not park a delivery that succeeds', async () => {
     const store = durableStore();

@@ -4,9 +4,10 @@ import {
   type IdempotencyStore,
   memoryStore,
   type Order,
+  type Receiver,
   type WebhookEvent,
 } from 'storefront-webhooks';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
@@ -45,6 +46,33 @@ test('a handler gets its name, and the key of its delivery or of its effect', as
     'order:paid': [effect],
     'order:*': [delivery],
     '*': [delivery, delivery],
+  });
+});
+
+describe('an effect is remembered for ever, unlike a delivery', () => {
+  const DAYS = 24 * 60 * 60 * 1000;
+  test.each<[string, (receiver: Receiver, ship: () => void) => void]>([
+    [
+      'oncePer',
+      (on, ship) => on.on('order:paid', ship, { name: 'deliver', oncePer: ({ id }) => id }),
+    ],
+    ['onPaid', (on, ship) => on.onPaid(ship)],
+    ['markDone', (on, ship) => on.onPaid(ship, { name: 'deliver' })],
+    ['skipOlder', (on, ship) => on.on('order:paid', ship, { skipOlder: true })],
+  ])('with %s', async (how, register) => {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const receiver = createReceiver({ secret: SECRET, keepDays: 7, hooks });
+    const ship = vi.fn();
+    register(receiver, ship);
+    if (how === 'markDone') await receiver.markDone('deliver', 'ord_1');
+    else await deliver(receiver, paidOrder({ updated_at: '2026-01-03T00:00:00Z' }));
+    const before = ship.mock.calls.length;
+    vi.advanceTimersByTime(365 * DAYS);
+    await deliver(receiver, paidOrder({ updated_at: '2026-01-02T00:00:00Z' }), { id: 'whl_2' });
+    expect(ship).toHaveBeenCalledTimes(before);
+    await deliver(receiver, paidOrder({ id: 'ord_2' }), { id: 'whl_3' });
+    expect(ship).toHaveBeenCalledTimes(before + 1);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { createReceiver } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
 import { newDelivery } from '../suite.js';
 import { describeTransactions, TABLE } from '../transactions.js';
@@ -56,14 +56,38 @@ test('a commit of the seller still waits for the disk', async () => {
   expect(level()).toMatchObject({ synchronous: 2 });
 });
 
-test('a delivery that a claim finds dead is on the disk before the answer', async () => {
-  const database = new Database(':memory:');
+/** Records the level of `synchronous` at each commit: 2 waits for the disk, and 1 does not. */
+function watchCommits(database: Database.Database): unknown[] {
   const levels: unknown[] = [];
   const exec = database.exec.bind(database);
   database.exec = (statements: string) => {
     if (statements === 'COMMIT') levels.push(database.prepare('PRAGMA synchronous').get());
     return exec(statements);
   };
+  return levels;
+}
+
+test('a claim is on the disk, and renewed, before an order is confirmed', async () => {
+  const database = new Database(':memory:');
+  const levels = watchCommits(database);
+  const store = sqliteStore(database);
+  const claim = vi.spyOn(store, 'claim');
+  let beforehand: unknown[] = [];
+  const confirm = async () => {
+    beforehand = [...levels];
+    return { state: 'agreed', kept: false } as const;
+  };
+  const shop = createReceiver({ secret: SECRET, store, confirm });
+  shop.on('order:paid', () => {}, { name: 'sell', transaction: true });
+  expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(beforehand).toMatchObject([{ synchronous: 2 }]);
+  // The time limit of a handler is 60 s: a lease of a transaction, which is not renewed, is longer.
+  expect(claim.mock.lastCall?.[1].leaseMs).toBeLessThan(60_000);
+});
+
+test('a delivery that a claim finds dead is on the disk before the answer', async () => {
+  const database = new Database(':memory:');
+  const levels = watchCommits(database);
   const store = sqliteStore(database);
   const delivery = newDelivery();
   const terms = { leaseMs: 0, keepMs: 60_000, maxCrashes: 1, isTransaction: true };
