@@ -114,6 +114,18 @@ describe('a POST', () => {
     await expect(CALLS.POST.call()).rejects.toThrow('The request may have been carried out');
   });
 
+  test.each(['ETIMEDOUT', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT'])(
+    'is not retried after %s, which also ends connections that have sent everything',
+    async (code) => {
+      const cause = Object.assign(new Error(`read ${code}`), { code });
+      const ended = vi.fn<Fetch>(() => Promise.reject(new TypeError('fetch failed', { cause })));
+      const { blacklist } = connect({ fetch: ended });
+      const doubt = expect.stringContaining('may have been carried out');
+      await expect(blacklist.create(newEntry)).rejects.toMatchObject({ message: doubt });
+      expect(ended).toHaveBeenCalledOnce();
+    },
+  );
+
   test('is not retried after a timeout either', async () => {
     const silent = vi.fn<Fetch>(() => new Promise(() => {}));
     const { blacklist } = connect({ timeout: 50, fetch: silent });

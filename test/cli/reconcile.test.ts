@@ -1,6 +1,7 @@
+import { createServer } from 'node:http';
 import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
-import { run, runInTerminal } from './command.js';
+import { run, runInTerminal, serve } from './command.js';
 import { openOutage } from './recover/outage.js';
 
 const timeout = 120_000;
@@ -86,6 +87,26 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
       expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining(why)]);
       expect(stderr).not.toContain('agree.');
     }
+  });
+
+  test('exits with 1 if it cannot read an order, although all others agree', async () => {
+    const { args, api, env } = await openOutage();
+    const { url: proxy } = await serve(
+      createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
+        const answer = await fetch(new URL(url, api), { headers: { authorization } });
+        const unreadable = url.includes('/orders?page=1&') ? [{ id: 5 }] : undefined;
+        response.setHeader('content-type', 'application/json');
+        response.end(unreadable ? JSON.stringify(unreadable) : await answer.text());
+      }),
+    );
+    const ask = (origin: string) => {
+      const [, ...rest] = args.map((one) => (one === api ? origin : one));
+      return run(['reconcile', ...rest, '--now', LATER], { env });
+    };
+    expect((await ask(api)).status).toBe(0);
+    const { status, stdout, stderr } = await ask(new URL(proxy).origin);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('1 could not be read');
   });
 
   test('prints a table for a spreadsheet', async () => {

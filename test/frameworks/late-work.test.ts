@@ -381,6 +381,21 @@ describe('a platform that may stop with each response', () => {
     },
   );
 
+  test('answers before the deadline of its invocation, in time for the response to leave', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const store = awayFor(Number.POSITIVE_INFINITY);
+    const receiver = createReceiver({ secret: SECRET, store }).onPaid(() => {});
+    const left = vi.fn(() => 10_000);
+    const context = { getRemainingTimeInMillis: left };
+    const answered = vi.fn();
+    void byLambda(receiver, context)(headersOf('whl_1')).then(answered);
+    await advanceUntil(() => left.mock.calls.length > 0, 6_000);
+    await advanceUntil(() => answered.mock.calls.length > 0, 9_500);
+    expect(answered).toHaveBeenCalledWith(503);
+    vi.useRealTimers();
+    await receiver.close({ timeoutMs: 0 });
+  });
+
   test('answers others within a short time while a handler never ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
     const send = await besideStuck(memoryStore());

@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { durableStore } from '../support/durable.js';
 import { HOUR, newFile, openSeller, openShop, sqlite } from './seller.js';
 
@@ -32,4 +32,24 @@ test('an answer that the dying store did not record hides no order of the outage
   const shop = openShop(seller.secret, { store: sqlite(file), isPlain: true });
   const { complete } = await seller.recover(shop);
   expect([complete, shop.delivered]).toEqual([true, missed]);
+});
+
+test('recovery ends once the store has the records of all that it has delivered', async () => {
+  const seller = await openSeller();
+  await seller.endpoint();
+  const missed = await seller.sell();
+  await seller.pass(72 * HOUR);
+  let failures = 4;
+  const recorded = vi.fn();
+  const store = durableStore(({ complete }) => ({
+    complete: async (...args) => {
+      if (failures-- > 0) throw new Error('it restarts');
+      const isHeld = await complete(...args);
+      recorded();
+      return isHeld;
+    },
+  }));
+  const shop = openShop(seller.secret, { store, isPlain: true });
+  await seller.recover(shop);
+  expect([shop.delivered, recorded.mock.calls.length]).toEqual([missed, 1]);
 });

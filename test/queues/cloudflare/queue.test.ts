@@ -1,3 +1,4 @@
+import Database from 'libsql';
 import type { SealedDelivery } from 'storefront-webhooks';
 import {
   cloudflareQueue,
@@ -5,6 +6,7 @@ import {
   type QueueBinding,
 } from 'storefront-webhooks/cloudflare';
 import { expect, test, vi } from 'vitest';
+import { D1OverLibsql } from '../../stores/d1/over-libsql.js';
 
 const delivery = (bytes: number, changes: Partial<SealedDelivery> = {}): SealedDelivery => ({
   key: 'ab'.repeat(32),
@@ -94,6 +96,27 @@ test('a body that is too large for a row of D1 is rejected with the advice to us
   });
   expect(batch).not.toHaveBeenCalled();
   expect(send).not.toHaveBeenCalled();
+});
+
+test('D1 keeps a body for as long as any queue keeps its message, and not for much longer', async () => {
+  const { send } = makeQueue();
+  const database = new Database(':memory:');
+  const queue = cloudflareQueue({ send }, { large: new D1OverLibsql(database) });
+  const put = (fill: number) =>
+    queue.enqueue(delivery(200_000, { body: new Uint8Array(200_000).fill(fill) }), options());
+  const ages = () =>
+    database
+      .prepare('SELECT (unixepoch() - at) / 86400 AS days FROM webhook_body ORDER BY at')
+      .all()
+      .map((row) => row.days);
+  await put(1);
+  // The longest retention of a queue, and again as long as a dead letter.
+  database.exec('UPDATE webhook_body SET at = at - 28 * 86400');
+  await put(2);
+  expect(ages()).toEqual([28, 0]);
+  database.exec('UPDATE webhook_body SET at = at - 3 * 86400');
+  await put(3);
+  expect(ages()).toEqual([3, 0]);
 });
 
 test('a message is not sent if its body could not be stored', async () => {

@@ -249,6 +249,17 @@ withPgBoss('over PostgreSQL', () => {
       expect(last.slice(0, 2)).toEqual([false, true]);
     });
 
+    test('keeps a job that waits for its retry if its redrive fails', async () => {
+      const { boss, queue, pool, states } = await open(4);
+      const delivery = newDelivery();
+      const { id } = await enqueue(queue, delivery);
+      await pool.query(`UPDATE boss${version}.job SET state = 'retry' WHERE id = $1`, [id]);
+      const send = vi.spyOn(boss, 'send').mockRejectedValue(new Error('the connection is lost'));
+      await expect(redrive(queue, delivery)).rejects.toThrow('lost');
+      send.mockRestore();
+      expect(await states()).toEqual(['retry']);
+    });
+
     test('runs a delivery again that comes again after it was ignored', async () => {
       const { queue, work, states } = await open();
       const ignored = { outcome: 'ignored', ran: [] } as const;

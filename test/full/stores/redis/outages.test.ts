@@ -46,6 +46,13 @@ withRedis('an outage', () => {
       expect((await store.claim(delivery, terms())).state).toBe('done');
     });
 
+    test('a store whose first call finds the server away works when it is back', async () => {
+      await server.stop();
+      await expect(store.claim(delivery, terms())).rejects.toThrow();
+      await server.start();
+      expect((await whenUp(() => store.claim(delivery, terms()))).state).toBe('acquired');
+    });
+
     test('node-redis reconnects as well', async () => {
       const options = { url: server.url, disableOfflineQueue: true };
       const other = quiet(createClient({ ...options, socket: { reconnectStrategy: () => 5 } }));
