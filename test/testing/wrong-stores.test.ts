@@ -72,6 +72,17 @@ function purging(state: 'failing' | 'stalled'): IdempotencyStore {
   });
 }
 
+/** A store that forgets expired deliveries by itself, and keeps those without an expiry for `unlimitedMs`. */
+function expiring(unlimitedMs: number): IdempotencyStore {
+  const kept = memoryStore();
+  return forward(kept, {
+    // Only the completion decides how long a delivery is kept.
+    claim: (delivery, terms) => kept.claim(delivery, { ...terms, keepMs: 0 }),
+    complete: (key, fence, ms) => kept.complete(key, fence, Number.isFinite(ms) ? ms : unlimitedMs),
+    purge: async () => 0,
+  });
+}
+
 /** A store whose fences count the claims of a key from a number on, and begin anew if the key was forgotten. */
 function counting(from: number): IdempotencyStore {
   const kept = memoryStore();
@@ -124,6 +135,14 @@ describe('testStore', () => {
     ['stalled', 'keeps a failed delivery for the operator after its sender has given up'],
   ] as const)('fails a store that purges deliveries that are %s', async (state, title) => {
     expect(await failedBy({ open: () => purging(state), age: ageClock }, TOUCHED)).toEqual([title]);
+  });
+
+  test('fails a store that forgets what it has to keep forever', async () => {
+    const title = 'purges done deliveries that have expired, up to a limit, and nothing else';
+    const failed = (unlimitedMs: number) =>
+      failedBy({ open: () => expiring(unlimitedMs), expires: true }, new RegExp(title));
+    expect(await failed(Number.POSITIVE_INFINITY)).toEqual([]);
+    expect(await failed(0)).toEqual([title]);
   });
 
   test('fails a store whose fences are no times', async () => {

@@ -14,12 +14,13 @@ function database(...messages: string[]) {
     return { results: [] };
   };
   const statement = { bind: () => statement, all: fails };
-  const upToDate = async () => ({ results: [{ layout: LAYOUT, beside: LAYOUT }] });
+  const layout = { layout: LAYOUT, beside: LAYOUT };
+  const found = async () => ({ results: [layout] });
   const prepare = vi.fn((sql: string) =>
-    sql === FIND_LAYOUT ? { ...statement, all: upToDate } : statement,
+    sql === FIND_LAYOUT ? { ...statement, all: found } : statement,
   );
   const batch = vi.fn(async (): Promise<{ results: unknown[] }[]> => [await fails()]);
-  return { prepare, batch };
+  return { prepare, batch, layout };
 }
 
 const MISSING = 'no such table: webhook_delivery: SQLITE_ERROR';
@@ -43,6 +44,16 @@ test.each(['Network connection lost.', 'D1 DB storage operation exceeded timeout
     expect(failing.prepare).toHaveBeenCalledTimes(2);
   },
 );
+
+test('every call is rejected, and writes nothing, if the tables belong to a later version', async () => {
+  const newer = database();
+  Object.assign(newer.layout, { layout: LAYOUT + 1, beside: LAYOUT + 1 });
+  const store = d1Store(newer);
+  for (const call of [1, 2]) {
+    await expect(store.redrive(key), `${call}`).rejects.toMatchObject({ code: 'schema_newer' });
+  }
+  expect(newer.prepare.mock.calls.flat().filter((sql) => sql !== FIND_LAYOUT)).toEqual([]);
+});
 
 test('the store describes itself as D1', () => {
   expect(d1Store(database()).description).toBe('D1');

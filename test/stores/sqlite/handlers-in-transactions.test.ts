@@ -85,6 +85,21 @@ test('a claim is on the disk, and renewed, before an order is confirmed', async 
   expect(claim.mock.lastCall?.[1].leaseMs).toBeLessThan(60_000);
 });
 
+test('a completion that shares its commit with the claim of a transaction is on the disk', async () => {
+  const database = new Database(':memory:');
+  const store = sqliteStore(database);
+  const terms = { owner: 'a', leaseMs: 60_000, keepMs: 60_000, maxCrashes: 5 };
+  const delivery = newDelivery();
+  const claim = await store.claim(delivery, terms);
+  if (claim.state !== 'acquired') throw new Error('It was not claimed.');
+  const levels = watchCommits(database);
+  await Promise.all([
+    store.complete(delivery.key, claim.fence, terms.keepMs),
+    store.claim(newDelivery(), { ...terms, isTransaction: true }),
+  ]);
+  expect(levels).toEqual([expect.objectContaining({ synchronous: 2 })]);
+});
+
 test('a delivery that a claim finds dead is on the disk before the answer', async () => {
   const database = new Database(':memory:');
   const levels = watchCommits(database);

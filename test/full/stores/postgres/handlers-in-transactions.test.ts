@@ -87,6 +87,25 @@ withPostgres('PostgreSQL', () => {
     await one.end();
   });
 
+  test('a transaction that gets no connection leaves its place to the next one', async () => {
+    await pool.query(EMPTY);
+    const small = new pg.Pool({ connectionString: server.url, max: 2 });
+    const store = postgresStore(small);
+    const delivery = newDelivery();
+    const lease = { leaseMs: 70_000, isTransaction: true };
+    const { fence } = await acquire(store, delivery, lease);
+    const run = () => store.transactions?.run(termsOf(delivery.key, fence), () => {});
+    const held = await Promise.all([small.connect(), small.connect()]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const refused = run();
+    await vi.advanceTimersByTimeAsync(SILENCE_MS);
+    vi.useRealTimers();
+    expect(await refused).toMatchObject({ state: 'unavailable' });
+    for (const one of held) one.release();
+    expect(await run()).toEqual({ state: 'done' });
+    await small.end();
+  });
+
   test('a later attempt that waited for a connection blocks its delivery for 10 s if its process dies', async () => {
     await pool.query(EMPTY);
     const limits = { query_timeout: 5_000, connectionTimeoutMillis: 5_000 };
