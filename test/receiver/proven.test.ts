@@ -9,7 +9,7 @@ import {
   seal,
 } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -150,6 +150,20 @@ describe('a delivery from a queue', () => {
     // A request that is signed with the retired secret is rejected.
     const sent = deliver(withTimeout, paidOrder({ id: 'new' }), { secret: 'the old one' });
     expect(await sent).toMatchObject({ status: 401 });
+  });
+
+  test('is parked if the time of its retired secret ends while the worker runs', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const old = { secret: 'the old one' };
+    const until = new Date(Date.now() + 60_000);
+    const worker = makeWorker({ retiredSecrets: [{ ...old, until }] });
+    const first = await queued(paidOrder({ id: 'a' }), old);
+    const second = await queued(paidOrder({ id: 'b' }), old);
+    expect(await worker.dispatch(first)).toMatchObject({ outcome: 'handled' });
+    vi.setSystemTime(until);
+    expect(await worker.dispatch(second)).toMatchObject({ outcome: 'parked' });
+    expect(handler).toHaveBeenCalledOnce();
   });
 
   test('can be redriven after its secret is known, or with vouched: true', async () => {

@@ -19,7 +19,7 @@ describe('a job of BullMQ', () => {
       opts: { attempts: 18, backoff: { type: 'exponential', delay: 1_000 } },
       attemptsMade: 0,
       queue: { backend: { client: Promise.resolve({ time }) }, closing: undefined },
-      moveToDelayed: vi.fn(async () => {}),
+      moveToDelayed: vi.fn(async (_dueAt: number) => {}),
       moveToWait: vi.fn(async () => {}),
       ...parts,
     };
@@ -123,8 +123,16 @@ describe('a job of BullMQ', () => {
     const soonest = Date.now() + 16_000;
     await expect(bullmqWorker({ closing, dispatch })(job, 'token')).rejects.toThrow();
     expect(job.moveToDelayed).toHaveBeenCalledExactlyOnceWith(expect.any(Number), 'token');
-    const [[dueAt = 0] = []] = job.moveToDelayed.mock.calls as unknown as [number][];
-    expect(dueAt).toBeGreaterThanOrEqual(soonest);
+    expect(job.moveToDelayed.mock.lastCall?.[0]).toBeGreaterThanOrEqual(soonest);
+  });
+
+  test('comes back no sooner than its receiver asks', async () => {
+    const job = jobOf(0);
+    const busy = { outcome: 'busy', ran: [], retryAfterMs: 30_000 } as const;
+    const soonest = Date.now() + 30_000;
+    const worker = bullmqWorker({ dispatch: async () => busy });
+    await expect(worker(job, 'token')).rejects.toThrow('busy');
+    expect(job.moveToDelayed.mock.lastCall?.[0]).toBeGreaterThanOrEqual(soonest);
   });
 
   test('does not wait in a worker that is stopping', async () => {

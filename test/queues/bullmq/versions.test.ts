@@ -71,6 +71,14 @@ describe('a redriven delivery', () => {
     },
   );
 
+  test('has a new job if BullMQ removes its job while redrive looks it up', async () => {
+    const { queue, job, add } = queueOf({});
+    job.getState.mockResolvedValue('unknown');
+    const delivery = newDelivery();
+    await redrive(bullmqQueue(queue), delivery);
+    expect(add).toHaveBeenCalledExactlyOnceWith('webhook', toJob(delivery), expect.anything());
+  });
+
   test('keeps its job if that waits for its next attempt, which then runs at once', async () => {
     const { queue, job, add } = queueOf({});
     job.getState.mockResolvedValue('delayed');
