@@ -556,6 +556,22 @@ describe('closing', () => {
     expect(await idempotency.doOnce(subject, KEEP, async () => DONE)).toEqual(CLOSED);
   });
 
+  test('stops retrying records that the store has not accepted', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const complete = vi.fn(() => Promise.reject(new Error('it is down')));
+    const idempotency = setUp(storeWith({ complete })).process();
+    const done = idempotency.doOnce(subject, KEEP, async () => DONE);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await done).toMatchObject({ outcome: 'handled' });
+    const closing = idempotency.close(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await closing).toBe(false);
+    complete.mockClear();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(complete).not.toHaveBeenCalled();
+  });
+
   test('releases a claim whose work has not started', async () => {
     const base = memoryStore();
     const { promise, resolve } = deferred<void>();

@@ -92,6 +92,18 @@ describe('close', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.anything());
   });
 
+  test('survives an adapter that could not send its response', async () => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    onTestFinished(() => void process.off('unhandledRejection', unhandled));
+    const receiver = createReceiver({ secret: SECRET, hooks: { onRejected() {} } });
+    const responseSent = Promise.reject(new Error('The sender has disconnected.'));
+    await receiver.receive({ method: 'GET', headers: {}, body: new Uint8Array(), responseSent });
+    await receiver.close();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
   test('waits without a limit if timeoutMs is Infinity', async () => {
     const { open, opened } = gate();
     const receiver = createReceiver({ secret: SECRET }).on('order:paid', () => opened);

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type {
   createReceiver as CreateReceiver,
   memoryStore as MemoryStore,
@@ -9,6 +11,7 @@ import {
   beforeEach,
   describe,
   expect,
+  inject,
   onTestFinished,
   test,
   vi,
@@ -159,6 +162,21 @@ describe('a rejection is logged to stderr', () => {
     expect(told()).toHaveLength(1);
     await receiver.close();
     expect(told()[1]).toContain('rejected a delivery');
+  });
+
+  test('without delaying the end of the process until the count of the minute', async () => {
+    const program = `import { createReceiver } from 'storefront-webhooks';
+      const receiver = createReceiver({ secret: 'a secret' });
+      const headers = { 'x-service-event': 'order:paid' };
+      for (let sent = 0; sent < 2; sent++)
+        await receiver.receive({ method: 'POST', headers, body: new Uint8Array(2) });`;
+    const args = ['--input-type=module', '--eval', program];
+    // The count would be logged after a minute.
+    const run = promisify(execFile)(process.execPath, args, {
+      cwd: inject('built'),
+      timeout: 15_000,
+    });
+    expect((await run).stderr).toContain('rejected a delivery because of the signature (401)');
   });
 
   test('with the id of a genuine delivery, its error and the expected value', async () => {
