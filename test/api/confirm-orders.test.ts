@@ -16,6 +16,7 @@ import { collecting } from '../opentelemetry/collected.js';
 import { TUNER } from '../sandbox/seller.js';
 import { startListener } from '../sandbox/webhooks/listener.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { gate } from '../support/gate.js';
 import { ended } from '../support/patience.js';
 
 const KEY = 'sk_test_confirm';
@@ -388,6 +389,26 @@ describe('a delivery gets', () => {
       { status: 200, outcome: 'handled' },
     ]);
   });
+});
+
+test('an order whose request has hung for 5 s is requested anew with the next delivery', async () => {
+  const { url, paid } = await openStorefront();
+  const { receiver, asked } = openReceiver(url);
+  holdTimeLimits();
+  const { open: sent, opened: isSent } = gate();
+  asked.mockImplementationOnce((_, init) => {
+    sent();
+    return new Promise((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    });
+  });
+  const first = deliver(receiver, paid);
+  await isSent;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await first).toMatchObject({ status: 503 });
+  const second = ended(deliver(receiver, paid), 'the second delivery');
+  expect(await second).toMatchObject({ outcome: 'handled' });
+  expect(asked).toHaveBeenCalledTimes(2);
 });
 
 describe('a confirmed order', () => {

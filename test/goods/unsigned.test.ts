@@ -1,5 +1,7 @@
 import { type GoodsOrder, hasToken } from 'storefront-webhooks/goods';
 import { describe, expect, test, vi } from 'vitest';
+import { skipWaits } from '../support/clock.js';
+import { ended } from '../support/patience.js';
 import { call, ORDER, UNSIGNED, watched } from './calls.js';
 
 describe('an unsigned call', () => {
@@ -50,6 +52,18 @@ describe('an unsigned call', () => {
     const { goods, onError, orders } = watched({ verify: { signed: false, allow } });
     expect(await call(goods)).toMatchObject({ status: 500 });
     expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'option_invalid' });
+    expect(orders).toEqual([]);
+  });
+
+  test('fails after 10 s if `allow` does not answer', async () => {
+    skipWaits();
+    const allow = () => new Promise<boolean>(() => {});
+    const { goods, onError, orders } = watched({ verify: { signed: false, allow } });
+    expect(await ended(call(goods), 'the call')).toMatchObject({ status: 500 });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({
+      code: 'timed_out',
+      message: expect.stringContaining('verify.allow did not answer within 10000 ms'),
+    });
     expect(orders).toEqual([]);
   });
 
