@@ -88,6 +88,13 @@ describe('storefront-webhooks doctor', () => {
     expect([status, hop.changed, hop.steps[0].code]).toEqual([1, 'between', 'line_end_gained']);
   });
 
+  test('exits with 1 if the two recordings are swapped', async () => {
+    const app = recording('app.hook.json', `${sent}\n`);
+    const { status, stdout } = await run(recording('edge.hook.json', sent), '--compare', app);
+    const { result, hop } = JSON.parse(stdout);
+    expect([status, result, hop.other]).toEqual([1, 'genuine', 'explained']);
+  });
+
   test.each([
     ['between', 'the genuine one', sign(sent)],
     ['both', 'another wrong one', sign('a third body')],

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openShop, run, runInTerminal, SECRET, serve } from './command.js';
 
@@ -270,6 +270,20 @@ describe('storefront-webhooks replay', () => {
     const order = ({ records }: typeof again) => records().map(({ id }) => id);
     expect(order(shuffled)).toEqual(order(again));
     expect(order(shuffled)).not.toEqual(answers.map(({ id }) => id));
+  });
+
+  test('sends the files of all folders in the order of their paths', async () => {
+    const { url, seen } = await startServer();
+    const folder = makeFolder();
+    const files = ['day-1/2.hook.json', 'day-2/1.hook.json', 'day-3.hook.json'];
+    for (const file of files) {
+      const headers = [['X-Service-Webhook', file]];
+      const recorded = { v: 1, event: 'order:paid', headers, body: { text: '{}' } };
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), JSON.stringify(recorded));
+    }
+    const { status } = await run(['replay', folder, url], { env });
+    expect([status, seen.map(([, id]) => id)]).toEqual([0, files]);
   });
 
   test('exits with 1 if an answer is not the expected one, and names it', async () => {

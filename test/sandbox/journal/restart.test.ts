@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSandbox, type SandboxOptions } from 'storefront-webhooks/sandbox';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openJournal } from '../../../src/sandbox/state/journal.js';
 import { openSqlite } from '../../../src/sandbox/state/sqlite.js';
 import { useSandboxFile } from '../../support/sandbox-file.js';
 import { PAYMENT, sell, TUNER } from '../seller.js';
+import { startListener } from '../webhooks/listener.js';
 
 const file = useSandboxFile();
 
@@ -114,6 +115,28 @@ test('a clock that was moved does not keep the other settings', async () => {
     webhook_secret: 'own',
     gateways: ['bitcoin'],
   });
+  await second.close();
+});
+
+test('after a restart, waiting webhooks are sent in the order of the changes', async () => {
+  const listener = await startListener();
+  onTestFinished(() => listener.close());
+  listener.answer('hang');
+  const first = open();
+  const { client, account } = await sell(first);
+  const events = ['order:created', 'order:updated', 'order:paid'] as const;
+  await client.webhookEndpoints.create({ url: listener.url, events });
+  const product = await client.products.create(TUNER);
+  const { id } = await account.buy({ product_id: product.id, gateway: 'paypal' });
+  await account.pay(id);
+  await vi.waitFor(() => expect(listener.events()).toEqual(['order:created']));
+  await first.close();
+
+  listener.answer(200);
+  const second = open();
+  await second.account('sk_test_alpha').idle();
+  const [created, updated, paid] = events;
+  expect(listener.events().slice(1)).toEqual([created, updated, updated, paid]);
   await second.close();
 });
 
