@@ -2,6 +2,9 @@
 import { processHost } from './host.js';
 import { run } from './run.js';
 
+const UNFINISHED =
+  'storefront-webhooks: the command could not finish, because a promise never settles. With --receiver, check that file: each top-level await, makeReceiver, delivered, the ledger and the handlers.';
+
 // A command that changes something runs to its end, and exits with its own status, even if its output is not read.
 const mustEnd = processHost.args.includes('--apply');
 
@@ -13,6 +16,14 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+// Node exits with 0 if nothing keeps it alive, also while the command still waits for a promise.
+const failUnfinished = () => {
+  process.exitCode = 1;
+  process.stderr.write(`${UNFINISHED}\n`);
+};
+process.once('beforeExit', failUnfinished);
+
 void run(processHost).then((code) => {
+  process.off('beforeExit', failUnfinished);
   process.exitCode = code;
 });

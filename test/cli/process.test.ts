@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtCommand, compileProgram } from '../support/program.js';
@@ -46,6 +46,17 @@ describe('the process of the command-line tool', () => {
     const { stdout } = await follow(['bash', '-c', command], { env: shop }).ended;
     expect(stdout.trim().split('\n').at(-1)).toBe('1');
     expect(delivered()).toEqual([ids[0], ids[2]]);
+  });
+
+  test.each([
+    ['makeReceiver never resolves', 'export const makeReceiver = () => new Promise(() => {});'],
+    ['a top-level await never resolves', 'await new Promise(() => {});'],
+  ])('exits with 1 and the reason, if %s', async (_, code) => {
+    const { args, env, folder } = await openOutage();
+    const file = join(folder, 'shop.mjs');
+    writeFileSync(file, code);
+    const { status, stderr } = await spawnCommand([...args, '--receiver', file], { env }).ended;
+    expect([status, stderr]).toEqual([1, expect.stringContaining('a promise never settles.')]);
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
