@@ -161,21 +161,20 @@ async function serve(flags: Flags, onAttempt: (attempt: WebhookAttempt) => void)
     ...(unknowns === undefined ? {} : { seed: seed ?? 1 }),
   };
   const sandbox = createSandbox(options);
-  // Opens the account now, so that its shop exists before the first request.
-  const demo = sandbox.account('sk_test_demo');
-  // The database file may have another secret, which was set in an earlier run.
-  if (webhookSecret !== undefined && demo.settings.webhook_secret !== webhookSecret) {
-    demo.set({ webhook_secret: webhookSecret });
+  try {
+    // Opens the account now, so that its shop exists before the first request.
+    const demo = sandbox.account('sk_test_demo');
+    // The database file may have another secret, which was set in an earlier run.
+    if (webhookSecret !== undefined && demo.settings.webhook_secret !== webhookSecret) {
+      demo.set({ webhook_secret: webhookSecret });
+    }
+    const { url } = await sandbox.listen({ port });
+    return { url, demo, close: () => sandbox.close() };
+  } catch (error) {
+    // The sandbox already sends the due webhooks of the database file, and would go on.
+    await sandbox.close();
+    throw error;
   }
-  const { url, close } = await sandbox.listen({ port });
-  return {
-    url,
-    demo,
-    close: async () => {
-      await close();
-      await sandbox.close();
-    },
-  };
 }
 
 /** Returns the line for an attempt in a terminal, similar to those of `send`. */

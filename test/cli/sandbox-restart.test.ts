@@ -1,10 +1,13 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'storefront-webhooks/api';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { openSqlite } from '../../src/sandbox/state/sqlite.js';
 import { useSandboxFile } from '../support/sandbox-file.js';
-import { begin } from './command.js';
+import { begin, run, serve } from './command.js';
 
 const file = useSandboxFile();
 
@@ -75,6 +78,38 @@ describe('a restarted sandbox sends to its --endpoint', () => {
     const { endpoints } = await restart('--endpoint', url);
     expect(endpoints).toEqual([first]);
   });
+});
+
+test('a sandbox whose port is in use ends, and sends no more webhooks', async () => {
+  let count = 0;
+  const { server, url } = await serve(
+    createServer((_, response) => {
+      count += 1;
+      response.writeHead(500).end();
+    }),
+  );
+  await change(async (sandbox) => {
+    const account = sandbox.account(KEY);
+    await account.seed();
+    const client = createClient({
+      baseUrl: 'http://localhost',
+      auth: { accessToken: KEY },
+      fetch: sandbox.fetch,
+    });
+    await client.webhookEndpoints.create({ url, events: ['order:created'] });
+    const { items } = await client.products.list();
+    await account.buy({ product_id: `${items[0]?.id}` });
+    await sandbox.idle();
+  });
+  expect(count).toBe(1);
+  const { port } = server.address() as AddressInfo;
+  // A fast clock makes the retries at once.
+  const flags = ['--db', file.db, '--clock', 'fast'];
+  const { status, stderr } = await run(['sandbox', '--port', `${port}`, ...flags]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining('the port is in use')]);
+  await sleep(200);
+  // A request that was on its way may still arrive.
+  expect(count).toBeLessThanOrEqual(2);
 });
 
 /** Disables the endpoint in the file, as the sandbox does after a day of failures. */
