@@ -10,7 +10,7 @@ import { sign } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/cli/dead/open-store.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
-import { run, runInTerminal, serve } from './command.js';
+import { begin, run, runInTerminal, serve } from './command.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 
@@ -197,23 +197,34 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(safe.stderr).toMatch(/^1 put back: .*\n$/);
     expect(await store.list({ state: 'stalled' })).toMatchObject([{ orderId: 'ord_maybe_done' }]);
     const all = await run(['dead', 'redrive', file, '--apply']);
-    expect(all.stderr).toContain('may be delivered twice: check ord_maybe_done.\n');
+    expect(all.stderr).toContain('Check ord_maybe_done: its delivery had been interrupted');
   });
 
-  test('names all interrupted orders that it has put back, also if the store then fails', async () => {
+  test('names each interrupted order before the shop runs it, also if the store then fails', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
     onTestFinished(() => void database.close());
     const store = sqliteStore(database);
-    for (let id = 0; id < 12; id++) await leaveInterrupted(store, `ord_${id}`);
+    // Together, their ids are longer than a note may be.
+    for (let id = 0; id < 60; id++) await leaveInterrupted(store, `ord_${'0'.repeat(90)}_${id}`);
     database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
-    const listed = await store.list({ state: 'stalled' });
+    const listed = (await run(['dead', 'list', file])).records();
     database.exec(`CREATE TRIGGER full BEFORE UPDATE ON webhook_delivery
       WHEN old.key = '${listed.at(-1)?.key}' BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
-    const failed = await run(['dead', 'redrive', file, '--apply']);
+    const unnamed: string[] = [];
+    const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
+      if (!redrive.stderr.includes(`Check ${payload.id}: `)) unnamed.push(payload.id);
+    });
+    const { url } = await serve(createServer(toNodeHandler(receiver)));
+    const redrive = begin(['dead', 'redrive', file, '--apply', '--to', url], { env });
+    const failed = await redrive.ended;
+    expect(unnamed).toEqual([]);
     expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('disk full')]);
-    const [, named = ''] = /delivered twice: check (.*)\.$/m.exec(failed.stderr) ?? [];
-    expect(named.split(', ')).toEqual(listed.slice(0, -1).map(({ orderId }) => orderId));
+    const named = Array.from(failed.stderr.matchAll(/^Check (\w+): /gm), ([, id]) => id);
+    expect(named).toEqual(listed.slice(0, -1).map(({ orderId }) => orderId));
+    expect(failed.stderr).toContain('\n59 had been interrupted: check each order');
+    const records = failed.records();
+    expect([records.length, records.every(({ interrupted }) => interrupted)]).toEqual([59, true]);
   });
 
   test('names the only delivery that was not accepted, and keeps a condition that still holds', async () => {

@@ -33,27 +33,35 @@ export async function redrive(
   flags: RedriveFlags,
   session: Session,
 ): Promise<boolean> {
-  const interrupted: string[] = [];
+  const { printer } = session;
+  let interrupted = 0;
+  const onInterrupted = ({ orderId, key }: StoredDelivery) => {
+    interrupted += 1;
+    if (!flags.apply) return;
+    // At once: the delivery has lost its mark, and nothing else names its order if this command ends early.
+    printer.note(
+      `Check ${orderId ?? key}: its delivery had been interrupted, so it may be delivered twice.`,
+    );
+  };
   try {
-    return await redriveAll(store, flags, session, interrupted);
+    return await redriveAll(store, flags, session, onInterrupted);
   } finally {
-    // Even if the store has failed: a delivery that was put back has lost its mark, and nothing else names its order.
-    if (interrupted.length > 0) {
-      session.printer.note(
+    if (interrupted > 0) {
+      printer.note(
         flags.apply
-          ? `${interrupted.length} had been interrupted, so these orders may be delivered twice: check ${interrupted.join(', ')}.`
-          : mayBeDone(interrupted.length),
+          ? `${interrupted} had been interrupted: check each order that a line above names.`
+          : mayBeDone(interrupted),
       );
     }
   }
 }
 
-/** @param interrupted - Gets the orders of the deliveries that are put back although they may be done. */
+/** @param onInterrupted - Called for each delivery that is put back although it may be done. */
 async function redriveAll(
   store: IdempotencyStore,
   flags: RedriveFlags,
   session: Session,
-  interrupted: string[],
+  onInterrupted: (delivery: StoredDelivery) => void,
 ): Promise<boolean> {
   const { printer } = session;
   const secret = flags.apply && flags.to !== undefined ? readSecrets(flags, session)[0] : '';
@@ -86,7 +94,7 @@ async function redriveAll(
       left === undefined &&
       (!flags.apply || delivery.state === 'failing' || (await store.redrive(delivery.key)));
     putBack += isBack ? 1 : 0;
-    if (isBack && delivery.interrupted) interrupted.push(delivery.orderId ?? delivery.key);
+    if (isBack && delivery.interrupted) onInterrupted(delivery);
     allGood &&= left === undefined;
     if (!flags.apply || flags.to === undefined || !isBack) {
       const done = flags.apply ? 'put back' : 'would be put back';
@@ -147,7 +155,7 @@ function whyLeft(
 
 /** Sends a delivery to the shop, whose process runs it under the same key as before. */
 async function send(
-  { body, event, id, key }: StoredDelivery,
+  { body, event, id, key, interrupted }: StoredDelivery,
   to: string,
   secret: string,
   flags: RedriveFlags,
@@ -172,7 +180,7 @@ async function send(
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
   const sent = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
   const report = sent.outcome === 'queued' ? { ...sent, ...QUEUED } : sent;
-  printer.found({ key, ...report }, () => [
+  printer.found({ key, interrupted, ...report }, () => [
     deliveryLine(report, printer),
     ...failureLines(report, printer),
   ]);
