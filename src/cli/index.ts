@@ -8,11 +8,14 @@ const UNFINISHED =
 // A command that changes something runs to its end, and exits with its own status, even if its output is not read.
 const mustEnd = processHost.args.includes('--apply');
 
+// The other commands test or send something: if their output is cut short, they have not shown that all is well.
+const onlyPrints = /^(completion|sign|dead (list|show|count)) /.test(processHost.args.join(' '));
+
 // The reader of the output, such as `head`, may close the pipe early.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    if (stream === process.stdout && !mustEnd) process.exit();
+    if (stream === process.stdout && !mustEnd) process.exit(onlyPrints ? 0 : 1);
   });
 }
 

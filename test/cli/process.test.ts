@@ -29,10 +29,19 @@ describe('the process of the command-line tool', () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
   });
 
-  test('ends quietly when its reader closes the pipe', async () => {
-    const command = `"${process.execPath}" "${builtCommand()}" completion bash | head -1; echo "\${PIPESTATUS[0]}"`;
-    const { stdout, stderr } = await follow(['bash', '-c', command], {}).ended;
-    expect([stdout.trim().split('\n').at(-1), stderr]).toEqual(['0', '']);
+  test.each([
+    ['0', 'quietly if it only prints', 'completion bash', 'true'],
+    [
+      '1',
+      'before it has sent all',
+      'send order:paid http://127.0.0.1:1/x --duplicate 500',
+      'head -1',
+    ],
+  ])('exits with %s when its reader closes the pipe, %s', async (code, _, args, reader) => {
+    const command = `"${process.execPath}" "${builtCommand()}" ${args} | ${reader}; echo "\${PIPESTATUS[0]}"`;
+    const env = { WEBHOOK_SECRET: SECRET };
+    const { stdout, stderr } = await follow(['bash', '-c', command], { env }).ended;
+    expect([stdout.trim().split('\n').at(-1), stderr]).toEqual([code, '']);
   });
 
   test('runs to its end with --apply, if its reader ends early', async () => {
