@@ -12,7 +12,8 @@ import { genuine, ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
 import type { Row } from './check/trial.js';
 import { toCount } from './numbers.js';
-import { addSecretFlags, readSecrets, type SecretFlags, secretArgs } from './secrets.js';
+import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { sendingArgs } from './send-options.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readSource } from './source.js';
@@ -176,7 +177,7 @@ async function tryObserver(observer: Observer, orders: Orders): Promise<void> {
 
 /** The command that repeats a row. A secret from the command line is left out. */
 function repeat(url: URL, flags: Flags, row: string): string {
-  const { observe, restart, order, unpaid, headerPrefix } = flags;
+  const { observe, restart, order, unpaid } = flags;
   const option = (name: string, value: string | undefined) =>
     value === undefined ? [] : [name, quote(value)];
   return [
@@ -187,11 +188,9 @@ function repeat(url: URL, flags: Flags, row: string): string {
     ...option('--restart', restart),
     ...(order === 'order:paid' ? [] : option('--order', order)),
     ...option('--unpaid', unpaid),
-    ...(headerPrefix === 'X-Service-' ? [] : option('--header-prefix', headerPrefix)),
-    ...secretArgs(flags),
+    ...sendingArgs(flags),
     ...(flags.timeout === TIMEOUT_MS ? [] : option('--timeout', `${flags.timeout}`)),
     ...(flags.goodsWithin === GOODS_MS ? [] : option('--goods-within', `${flags.goodsWithin}`)),
-    ...(flags.plainHttp ? ['--plain-http'] : []),
     ...(flags.yes ? ['--yes'] : []),
   ].join(' ');
 }

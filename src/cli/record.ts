@@ -18,7 +18,7 @@ import type { Printer } from './printer.js';
 import { type Answered, type Arrived, createProxy } from './record/proxy.js';
 import { nameOf, outcomeOf, type RecordingRules, toRecording } from './record/to-fixture.js';
 import { addSecretFlags, readSecretsIfAny, type SecretFlags } from './secrets.js';
-import { isTaken } from './send-options.js';
+import { isTaken, sendingArgs } from './send-options.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 
@@ -69,7 +69,11 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
       'With --as-is, a saved file holds customer data, goods and a valid signature: anyone who has the file can send it to you until you change the webhook secret. Do not commit it.',
     );
   }
-  const recorder = new Recorder(address, { ...flags, secrets }, printer);
+  const repeat = (what: string) =>
+    ['npx storefront-webhooks replay', quote(what), quote(address), ...sendingArgs(flags)].join(
+      ' ',
+    );
+  const recorder = new Recorder(repeat, { ...flags, secrets }, printer);
   const { limit, timeout } = flags;
   const server = createProxy({
     ...{ target, limit, timeout },
@@ -89,9 +93,7 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
   await close(server);
   const { saved } = recorder;
   printer.note(`${saved} ${saved === 1 ? 'delivery' : 'deliveries'} saved in ${flags.out}.`);
-  if (saved > 0) {
-    printer.note('Again:', `npx storefront-webhooks replay ${quote(flags.out)} ${quote(address)}`);
-  }
+  if (saved > 0) printer.note('Again:', repeat(flags.out));
 }
 
 /** Closes the server. Pending answers may take two more seconds. */
@@ -126,15 +128,16 @@ type Rules = RecordingRules & Pick<Flags, 'out' | 'max'>;
 /** Saves deliveries, and reports each of them. */
 class Recorder {
   saved = 0;
-  readonly #address: string;
+  readonly #repeat: (file: string) => string;
   readonly #rules: Rules;
   readonly #printer: Printer;
   readonly #attempts = new Map<string, number>();
   readonly #nextNumber: () => number;
   #begun = 0;
 
-  constructor(address: string, rules: Rules, printer: Printer) {
-    this.#address = address;
+  /** @param repeat - Returns the command that sends a saved delivery again. */
+  constructor(repeat: (file: string) => string, rules: Rules, printer: Printer) {
+    this.#repeat = repeat;
     this.#rules = rules;
     this.#printer = printer;
     this.#nextNumber = numbersIn(rules.out);
@@ -213,12 +216,11 @@ class Recorder {
       error: error ? `The proxy answered 502, because the target failed: ${error}.` : 'No answer.',
       expect: undefined,
     });
-    const repeat = file && `npx storefront-webhooks replay ${quote(file)} ${quote(this.#address)}`;
     return {
       ...report,
       ...why,
       ...(status > 0 && { answer: shownAnswer(answer) }),
-      ...(repeat && { repeat }),
+      ...(file && { repeat: this.#repeat(file) }),
     };
   }
 }

@@ -6,13 +6,14 @@ import { type Fixture, loadFixture, type ReplayOptions } from 'storefront-webhoo
 import { seeded } from '../sandbox/random.js';
 import type { Host } from './host.js';
 import { toNumber } from './numbers.js';
-import { addSecretFlags, readSecrets, type SecretFlags, secretArgs } from './secrets.js';
+import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
 import {
   addSendingFlags,
   isTaken,
   type Sending,
   type SendingFlags,
   sendAll,
+  sendingArgs,
   toReplayOptions,
 } from './send-options.js';
 import type { Session } from './session.js';
@@ -58,7 +59,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
         'npx storefront-webhooks replay',
         quote(relative(process.cwd(), fixture.file)),
         quote(url),
-        ...secretArgs(flags),
+        ...sendingArgs(flags),
       ].join(' '),
     }),
   );

@@ -13,6 +13,8 @@ import {
 } from './delivery.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
+import { type SecretFlags, secretArgs } from './secrets.js';
+import { quote } from './shell.js';
 
 /** The flags that say how to send deliveries. */
 export interface SendingFlags {
@@ -40,6 +42,19 @@ export function toReplayOptions({
   headerPrefix,
 }: Pick<SendingFlags, 'timeout' | 'plainHttp' | 'headerPrefix'>) {
   return { timeout, plainHttp, ...(headerPrefix === undefined ? {} : { headerPrefix }) };
+}
+
+/** The flags with which a printed command reaches the same receiver. A secret from the command line is left out. */
+export function sendingArgs({
+  headerPrefix = 'X-Service-',
+  plainHttp,
+  ...secrets
+}: Pick<SendingFlags, 'headerPrefix' | 'plainHttp'> & SecretFlags): string[] {
+  return [
+    ...(headerPrefix === 'X-Service-' ? [] : ['--header-prefix', quote(headerPrefix)]),
+    ...secretArgs(secrets),
+    ...(plainHttp ? ['--plain-http'] : []),
+  ];
 }
 
 /** A delivery to send, and which answers to it are good. */

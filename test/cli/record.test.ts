@@ -173,6 +173,39 @@ describe('storefront-webhooks record', () => {
     ]);
   });
 
+  test('prints a command that reaches the same receiver: header prefix, secret, plain HTTP', async () => {
+    const receiver = createReceiver({
+      secret,
+      headerPrefix: 'X-Selly-',
+      hooks: { onRejected() {} },
+    }).on('order:paid', () => {});
+    const url = await serve(createServer(toNodeHandler(receiver)));
+    const flags = ['--header-prefix', 'X-Selly-', '--secret-env', 'SHOP_SECRET', '--plain-http'];
+    const env = { SHOP_SECRET: secret };
+    const recorder = await recordWith(env, url, ...flags);
+    const about = { 'X-Selly-Event': 'order:paid', 'X-Selly-Webhook': 'whl_1' };
+    const send = (signature: string) =>
+      fetch(recorder.origin, {
+        method: 'POST',
+        body: order(),
+        headers: { ...about, 'X-Selly-Signature': signature },
+      });
+    expect((await send('ab'.repeat(64))).status).toBe(401);
+    await told(recorder, 1);
+    const [forged] = lines(recorder.output());
+    expect(forged.repeat).toBe(
+      ['npx storefront-webhooks replay', forged.file, url, ...flags].join(' '),
+    );
+    rmSync(forged.file);
+    expect((await send(sign(order(), secret))).status).toBe(200);
+    await told(recorder, 2);
+    recorder.interrupt();
+    await recorder.ended;
+    const [, words = ''] = await recorder.says(/^Again: npx storefront-webhooks (.*)$/m);
+    const again = await run(words.split(' '), { env });
+    expect([again.status, again.records()]).toMatchObject([0, [{ status: 200, good: true }]]);
+  });
+
   test('forwards the bytes unchanged in both directions: headers in order, in case and repeated', async () => {
     const answer =
       'HTTP/1.1 203 Odd Reason\r\nx-LOWER: 1\r\nSet-Cookie: a=1\r\nX-b: \xe9\r\nSet-Cookie: b=2\r\nContent-Length: 3\r\nConnection: close\r\n\r\n\x00\xff!';

@@ -288,10 +288,11 @@ describe('storefront-webhooks replay', () => {
 
   test('exits with 1 if an answer is not the expected one, and names it', async () => {
     const { url } = await openShop('another secret');
-    const args = ['replay', 'order:paid', url, '--secret-env', 'MINE'];
+    const flags = ['--header-prefix', 'X-Selly-', '--secret-env', 'MINE', '--plain-http'];
+    const args = ['replay', 'order:paid', url, ...flags];
     const { status, records } = await run(args, { env: { MINE: SECRET } });
     const repeat = expect.stringMatching(
-      /^npx storefront-webhooks replay \S+ \S+ --secret-env MINE$/,
+      /^npx storefront-webhooks replay \S+ \S+ --header-prefix X-Selly- --secret-env MINE --plain-http$/,
     );
     expect([status, records()]).toMatchObject([1, [{ status: 401, good: false, repeat }]]);
   });
