@@ -11,11 +11,28 @@ const mustEnd = processHost.args.includes('--apply');
 // The other commands test or send something: if their output is cut short, they have not shown that all is well.
 const onlyPrints = /^(completion|sign|dead (list|show|count)) /.test(processHost.args.join(' '));
 
-// The reader of the output, such as `head`, may close the pipe early.
+let isOutputLost = false;
+
+/** Lets the command run to its end. Its exit code then reports that the output is incomplete, as on a full disk. */
+function noteLostOutput({ message }: Error): void {
+  if (isOutputLost) return;
+  isOutputLost = true;
+  process.stderr.write(`storefront-webhooks: the output cannot be written: ${message}\n`);
+  process.once('exit', () => {
+    process.exitCode ||= 1;
+  });
+}
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (stream === process.stdout && !mustEnd) process.exit(onlyPrints ? 0 : 1);
+    // The reader of the output, such as `head`, may close the pipe early.
+    if (error.code === 'EPIPE') {
+      if (stream === process.stdout && !mustEnd) process.exit(onlyPrints ? 0 : 1);
+    } else if (mustEnd) {
+      noteLostOutput(error);
+    } else {
+      throw error;
+    }
   });
 }
 

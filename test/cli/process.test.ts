@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtCommand, compileProgram } from '../support/program.js';
@@ -44,17 +44,37 @@ describe('the process of the command-line tool', () => {
     expect([stdout.trim().split('\n').at(-1), stderr]).toEqual([code, '']);
   });
 
-  test('runs to its end with --apply, if its reader ends early', async () => {
-    const { args, env, sell, delivered } = await openOutage();
-    const ids = await sell(3);
-    const receiver = await compileProgram('test/cli/recover/receiver.ts', 'build');
-    const own = args.map((arg) => (arg.endsWith('receiver.ts') ? receiver : arg));
-    const words = [process.execPath, builtCommand(), ...own, '--apply'].map((word) => `"${word}"`);
-    const command = `${words.join(' ')} | head -1; echo "\${PIPESTATUS[0]}"`;
-    const shop = { ...env, SHOP_MS: '200', SHOP_BROKEN: ids[1] ?? '' };
-    const { stdout } = await follow(['bash', '-c', command], { env: shop }).ended;
-    expect(stdout.trim().split('\n').at(-1)).toBe('1');
-    expect(delivered()).toEqual([ids[0], ids[2]]);
+  describe('with --apply', () => {
+    /** The words of a recovery, for a shell. */
+    const recovery = async (args: readonly string[]) => {
+      const receiver = await compileProgram('test/cli/recover/receiver.ts', 'build');
+      const own = args.map((arg) => (arg.endsWith('receiver.ts') ? receiver : arg));
+      const words = [process.execPath, builtCommand(), ...own, '--apply'];
+      return words.map((word) => `"${word}"`).join(' ');
+    };
+
+    test('runs to its end, if its reader ends early', async () => {
+      const { args, env, sell, delivered } = await openOutage();
+      const ids = await sell(3);
+      const command = `${await recovery(args)} | head -1; echo "\${PIPESTATUS[0]}"`;
+      const shop = { ...env, SHOP_MS: '200', SHOP_BROKEN: ids[1] ?? '' };
+      const { stdout } = await follow(['bash', '-c', command], { env: shop }).ended;
+      expect(stdout.trim().split('\n').at(-1)).toBe('1');
+      expect(delivered()).toEqual([ids[0], ids[2]]);
+    });
+
+    test.skipIf(!existsSync('/dev/full'))(
+      'runs to its end and exits with 1, if the disk is full (/dev/full of Linux)',
+      async () => {
+        const { args, env, sell, delivered } = await openOutage();
+        const ids = await sell(3);
+        const command = `${await recovery(args)} > /dev/full`;
+        const { status, stderr } = await follow(['bash', '-c', command], { env }).ended;
+        expect(delivered()).toEqual(ids);
+        expect(stderr).toMatch(/^storefront-webhooks: the output cannot be written: ENOSPC.*$/m);
+        expect(status).toBe(1);
+      },
+    );
   });
 
   test.each([
