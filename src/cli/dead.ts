@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { IdempotencyStore } from 'storefront-webhooks';
+import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
 import { describeError } from '../errors/text.js';
 import { COUNT_LIMIT } from '../stores/store.js';
 import { deliveryLine, toRecord, wholeLines } from './dead/lines.js';
@@ -124,19 +124,29 @@ async function list(store: IdempotencyStore, flags: Flags, printer: Printer): Pr
 /** How many characters the beginning of a key or an id must have to name a delivery. */
 const MIN_PREFIX = 10;
 
-async function show(store: IdempotencyStore, given: string, printer: Printer): Promise<boolean> {
+/** Finds a delivery by its key, its id or the id of its order, or by the beginning of one of these. */
+async function find(store: IdempotencyStore, given: string): Promise<StoredDelivery | undefined> {
   // A narrow list cuts keys and ids, and marks each cut with "…".
   const wanted = given.replace(/…$/, '');
   const isCut = wanted !== given || wanted.length >= MIN_PREFIX;
-  const isWanted = (one: string | undefined) =>
-    one === wanted || (isCut && one?.startsWith(wanted) === true);
+  let begun: StoredDelivery | undefined;
   for await (const delivery of deliveriesIn(store, STATES, undefined)) {
-    if (![delivery.key, delivery.orderId, delivery.id].some(isWanted)) continue;
-    const body = new TextDecoder().decode(delivery.body);
-    printer.found({ ...toRecord(delivery), body }, () => wholeLines(delivery, body, printer));
+    const names = [delivery.key, delivery.orderId, delivery.id];
+    // Also if a longer id that begins with this one comes first.
+    if (names.includes(wanted)) return delivery;
+    if (isCut && names.some((name) => name?.startsWith(wanted))) begun ??= delivery;
+  }
+  return begun;
+}
+
+async function show(store: IdempotencyStore, given: string, printer: Printer): Promise<boolean> {
+  const found = await find(store, given);
+  if (found) {
+    const body = new TextDecoder().decode(found.body);
+    printer.found({ ...toRecord(found), body }, () => wholeLines(found, body, printer));
     return true;
   }
-  const isDone = await store.isDone?.(wanted).catch(() => false);
+  const isDone = await store.isDone?.(given).catch(() => false);
   if (isDone)
     printer.note('This delivery was handled. The store keeps only the key of a handled delivery.');
   else

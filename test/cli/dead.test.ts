@@ -528,6 +528,20 @@ describe('storefront-webhooks dead, over SQLite', () => {
     await close();
   });
 
+  test('shows the order with the given id, although a longer id begins with it', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    // Dead deliveries come first.
+    await leaveDead(store, ['10000000012']);
+    await leaveInterrupted(store, '1000000001');
+    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    for (const orderId of ['1000000001', '10000000012']) {
+      expect((await run(['dead', 'show', file, orderId])).records()).toMatchObject([{ orderId }]);
+    }
+  });
+
   test('prints JSON in a terminal if --json is given, anywhere on the command line', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
