@@ -40,6 +40,9 @@ export function toDate(text: string): Date {
 }
 
 function readDate(text: string): Date | undefined {
+  const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];
   const date = new Date(toTime(text));
-  return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(date.getTime()) ? date : undefined;
+  if (day === undefined || Number.isNaN(date.getTime())) return undefined;
+  // Date reads a day that does not exist, such as 30 February, as one of the next month.
+  return new Date(day).toISOString().startsWith(day) ? date : undefined;
 }

@@ -202,6 +202,8 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
     ['no API key', ['--email', 'a@example.com'], {}, 'set the environment variable API_KEY'],
     ['a time that is too long ago', ['--since', '40d'], {}, 'at most 30 days ago'],
     ['an invalid time', ['--since', 'yesterday'], {}, 'a duration such as 12h or 7d'],
+    ['a day that does not exist', ['--since', '2026-02-30'], {}, 'or a date such as 2026-11-20'],
+    ['a time of such a day', ['--now', '2026-02-30T08:00:00Z'], {}, 'Give a date such as'],
     ['an invalid duration', ['--pending-after', '5'], {}, 'a duration such as 90s, 5m'],
     ['a new endpoint without --apply', ['--recreate-endpoint'], {}, '{ apply: true }'],
   ])('exits with 2: %s', async (_, flags, changed, hint) => {
