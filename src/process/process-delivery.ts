@@ -10,7 +10,7 @@ import type { Issue } from '../schemas/issue.js';
 import { warnOfMemory } from '../stores/platform.js';
 import type { Claimable } from '../stores/store.js';
 import { OrderConfirmation } from './confirm.js';
-import { Idempotency } from './idempotency.js';
+import { Idempotency, type OnceTerms } from './idempotency.js';
 import { InFlight } from './in-flight.js';
 import type { Lease, Work } from './lease.js';
 import type { Load } from './load.js';
@@ -37,14 +37,6 @@ export interface ProcessOptions {
 export interface MarkOptions {
   /** The shop. Default: the scope of the receiver. Required if `secret` is a function, which returns the scope. */
   readonly scope?: string | undefined;
-}
-
-/** The facts about a delivery that the store does not keep. */
-interface OnceOptions extends ProcessOptions {
-  readonly payload?: unknown;
-  /** A single transaction does all of the work. */
-  readonly isTransaction?: boolean | undefined;
-  readonly retryUnrecorded?: boolean | undefined;
 }
 
 /** The result of a delivery, with the fields in which its order disagrees with it. */
@@ -140,16 +132,18 @@ export class Processing {
     delivery: Delivery,
     how: ProcessOptions,
   ): Promise<Processed> {
-    const { payload } = delivery;
+    const { keepMs, confirm } = this.#settings;
     let disagreements: readonly Issue[] | undefined;
     // Only a single handler with a transaction, and without `confirm`: while an order is confirmed, no transaction
     // would protect the delivery.
     const [only] = routes;
-    const isTransaction = only?.transaction && routes.length === 1 && !this.#settings.confirm;
+    const isTransaction = only?.transaction && routes.length === 1 && !confirm;
     const retryUnrecorded = routes.every(({ oncePer, transaction }) => oncePer || transaction);
     const { lastAttempt, isGone } = how;
-    const options = { lastAttempt, isGone, payload, isTransaction, retryUnrecorded };
-    const result = await this.doOnce(seal(delivery), options, async (lease) => {
+    const sealed = seal(delivery);
+    const onError = this.#reporting(sealed, delivery.payload);
+    const terms = { lastAttempt, isGone, isTransaction, retryUnrecorded, keepMs, onError };
+    const result = await this.#idempotency.doOnce(sealed, terms, async (lease) => {
       const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
       const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
       if (permission?.state === 'disagreed') disagreements = permission.issues;
@@ -163,7 +157,7 @@ export class Processing {
   #park(delivery: Delivery, error: string): Promise<Dispatched> {
     const { key, payload } = delivery;
     return this.#inFlight.join(key, () =>
-      this.doOnce(seal(delivery), { lastAttempt: true, payload }, async () => failedWork(error)),
+      this.doLast(seal(delivery), async () => failedWork(error), payload),
     );
   }
 
@@ -199,17 +193,19 @@ export class Processing {
     });
   }
 
-  /** Does work on a delivery once, and returns the result. */
-  doOnce(
+  /** Does work on a delivery once, as its last attempt, and returns the result. */
+  doLast(
     delivery: SealedDelivery,
-    options: OnceOptions,
-    work: (lease: Lease) => Promise<Work>,
+    work: () => Promise<Work>,
+    payload?: unknown,
   ): Promise<Dispatched> {
-    const onError = (error: unknown, attempt?: number) =>
-      this.onError(error, { ...delivery, payload }, { attempt });
     const { keepMs } = this.#settings;
-    const { payload, ...terms } = options;
-    return this.#idempotency.doOnce(delivery, { ...terms, keepMs, onError }, work);
+    const onError = this.#reporting(delivery, payload);
+    return this.#idempotency.doOnce(delivery, { lastAttempt: true, keepMs, onError }, work);
+  }
+
+  #reporting(delivery: SealedDelivery, payload: unknown): OnceTerms['onError'] {
+    return (error, attempt) => this.onError(error, { ...delivery, payload }, { attempt });
   }
 
   /**

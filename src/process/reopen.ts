@@ -88,7 +88,7 @@ export class Reopener {
       const key = isProven ? keyOfSealed(sealed, this.#settings) : undefined;
       return key === undefined
         ? this.#parkUnproven(sealed, reason)
-        : this.#processing.doOnce({ ...sealed, key }, LAST_ATTEMPT, async () => failedWork(reason));
+        : this.#processing.doLast({ ...sealed, key }, async () => failedWork(reason));
     }
   }
 
@@ -156,7 +156,7 @@ export class Reopener {
       result = given;
       return TAKEN.includes(given.outcome) ? DONE : failedWork('it could not be processed');
     };
-    const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, () =>
+    const dispatched = await this.#processing.doLast(kept, () =>
       prove().catch((error) => {
         thrown = { error };
         return failedWork(describeError(error));
@@ -177,16 +177,12 @@ export class Reopener {
     );
     this.#processing.onError(error, sealed);
     const kept = { ...sealed, key: unprovenKey(sealed, body, proof), proof: `${UNPROVEN}${proof}` };
-    const dispatched = await this.#processing.doOnce(kept, LAST_ATTEMPT, async () =>
-      failedWork(reason),
-    );
+    const dispatched = await this.#processing.doLast(kept, async () => failedWork(reason));
     if (!isUnkept(dispatched)) return dispatched;
     const detail = withDocsLink(reason, 'errors.md#delivery_unproven');
     return new Rejection('signature_invalid', { id, event, detail });
   }
 }
-
-const LAST_ATTEMPT = { lastAttempt: true };
 
 /** The outcomes after which a delivery is done, or stored in the queue or under another key. */
 const TAKEN: readonly Result['outcome'][] = ['handled', 'duplicate', 'ignored', 'parked', 'queued'];

@@ -40,12 +40,13 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<W
     const isRest = others.length === 0 && index === inTransaction.length - 1;
     add(await runTransaction(one, isRest && work.state === 'done', run));
   }
-  if (work.state !== 'done') return { ...work, ran };
-  // If only one is left, it needs no record of its own: completing the delivery records it.
-  const start = others.length > 1 ? runAndRecord : runRoute;
-  // Starts all of them. None rejects, so awaiting them in turn waits for all.
-  const started = others.map((one) => start(one, run));
-  for (const running of started) add(await running);
+  if (work.state === 'done') {
+    // If only one is left, it needs no record of its own: completing the delivery records it.
+    const start = others.length > 1 ? runAndRecord : runRoute;
+    // Starts all of them. None rejects, so awaiting them in turn waits for all.
+    const started = others.map((one) => start(one, run));
+    for (const running of started) add(await running);
+  }
   return { ...work, ran };
 }
 

@@ -12,23 +12,28 @@ export function toDispatched(
   { state, ran, retryUnrecorded }: Settled,
   { attempt, key }: Lease,
 ): Dispatched {
-  const about = { ran, attempt, key };
   switch (state) {
     case 'done':
     case 'committed':
-    case 'kept':
+    case 'kept': {
       // Nothing ran if every effect had already been done for another delivery.
-      return { ...about, outcome: ran.length > 0 ? 'handled' : 'duplicate', retryUnrecorded };
-    case 'dead':
-      return { ...about, outcome: 'parked' };
-    case 'timeout':
-      return { ...about, outcome: 'failed' };
-    case 'lost':
-      return { ...about, outcome: 'busy' };
+      const outcome = ran.length > 0 ? 'handled' : 'duplicate';
+      return { outcome, ran, attempt, key, retryUnrecorded };
+    }
     default:
-      return { ...about, outcome: state };
+      return { outcome: UNDONE[state], ran, attempt, key };
   }
 }
+
+/** The outcomes of work that is not done. */
+const UNDONE = {
+  dead: 'parked',
+  timeout: 'failed',
+  failed: 'failed',
+  lost: 'busy',
+  busy: 'busy',
+  unavailable: 'unavailable',
+} as const;
 
 /**
  * Returns whether the store does not keep a delivery that was to be parked: the store cannot, or the row is done because
