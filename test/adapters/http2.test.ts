@@ -11,7 +11,7 @@ import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { afterEach, expect, test, vi } from 'vitest';
 import { gate } from '../support/gate.js';
-import { heldBytes } from '../support/memory.js';
+import { collect, heldBytes } from '../support/memory.js';
 import { LIMIT, SECRET } from './apps/inside/contract.js';
 import { answered, HANDLED, NOT_POST, orderOf, webhook, withoutCode } from './corpus.js';
 
@@ -148,6 +148,19 @@ test('the receiver keeps nothing of senders that take no response', async () => 
   const released = expect.poll(() => heldBytes() - before, { timeout: 1_000 });
   await released.toBeLessThan(20 * MEBIBYTE);
   await expect.poll(() => closed).toBe(100);
+});
+
+test('a session that has ended is forgotten while its server goes on', async () => {
+  await open();
+  const sessions: WeakRef<object>[] = [];
+  server.on('session', (opened) => sessions.push(new WeakRef(opened)));
+  await send(orderOf(1_000));
+  session.close();
+  await vi.waitFor(() => {
+    collect();
+    expect(sessions.map((one) => one.deref() === undefined)).toEqual([true]);
+  });
+  expect(server.listening).toBe(true);
 });
 
 test('close() does not wait for a sender that hung up before the adapter got its request', async () => {

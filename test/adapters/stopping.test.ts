@@ -13,6 +13,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
 import { paidOrder } from '../support/deliver.js';
 import { gate } from '../support/gate.js';
+import { collect } from '../support/memory.js';
 import { compileProgram } from '../support/program.js';
 import { start } from '../support/start.js';
 import { SECRET } from './apps/inside/contract.js';
@@ -150,5 +151,32 @@ test('all pipelined deliveries share one listener, and close() does not wait for
   open();
   await vi.waitFor(() => expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(20));
   expect(await closing(receiver)).toBeLessThan(2_500);
+  expect(connection.destroyed).toBe(false);
+});
+
+test('a pipelined delivery that was answered is forgotten while its connection stays open', async () => {
+  const { open, opened } = gate();
+  const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*', () => opened);
+  const sent: WeakRef<PromiseLike<unknown>>[] = [];
+  const { client, connection } = await pipeline(
+    {
+      receive(request) {
+        if (request.responseSent) sent.push(new WeakRef(request.responseSent));
+        return receiver.receive(request);
+      },
+    },
+    3,
+  );
+  let answers = '';
+  client.setEncoding('utf8').on('data', (piece) => {
+    answers += piece;
+  });
+  await vi.waitFor(() => expect(sent).toHaveLength(3));
+  open();
+  await vi.waitFor(() => expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(3));
+  await vi.waitFor(() => {
+    collect();
+    expect(sent.every((one) => one.deref() === undefined)).toBe(true);
+  });
   expect(connection.destroyed).toBe(false);
 });
