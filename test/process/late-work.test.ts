@@ -1,6 +1,7 @@
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { expect, test } from 'vitest';
 import { LateWork } from '../../src/runtime/late-work.js';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 /** A promise that is resolved from outside, and counts what waits for it. */
@@ -98,4 +99,15 @@ test('the response of a delivery waits for its own hook, not for those of later 
   await deliver(receiver, paidOrder({ id: 'ord_2' }), { id: 'whl_2' });
   hooks[0]?.end();
   expect(await isOver(Promise.resolve(recorded))).toBe(true);
+});
+
+test('a response waits at most 10 s for a hook that never settles', async () => {
+  skipWaits();
+  const hooks = { onOutcome: () => new Promise(() => {}) };
+  const receiver = createReceiver({ secret: SECRET, store: memoryStore(), hooks });
+  receiver.on('order:paid', () => {});
+  const startedAt = performance.now();
+  const { recorded } = await deliver(receiver, paidOrder());
+  await recorded;
+  expect(performance.now() - startedAt).toBeLessThanOrEqual(10_000);
 });

@@ -13,6 +13,7 @@ import {
 import { loadFixture, replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { skipWaits } from '../support/clock.js';
 
 // A schema may return a promise of another realm, for example in a test runner.
 const promiseOfAnotherRealm = runInNewContext('(result) => Promise.resolve(result)');
@@ -153,6 +154,15 @@ describe('a schema of another library', () => {
     expect(errors.map(([thrown]) => thrown)).toEqual([error]);
     expect(payloads).toEqual([]);
     expect(body).not.toContain(record.id);
+  });
+
+  test('that hangs fails the delivery within 10 s', async () => {
+    skipWaits();
+    const startedAt = performance.now();
+    const { status, outcome, errors } = await send(foreign(() => new Promise(() => {})));
+    expect({ status, outcome }).toEqual({ status: 500, outcome: 'failed' });
+    expect(performance.now() - startedAt).toBeLessThanOrEqual(10_000);
+    expect(errors.map(([thrown]) => thrown)).toMatchObject([{ code: 'timed_out' }]);
   });
 
   test('may be a function, as in arktype', async () => {
