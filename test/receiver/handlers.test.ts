@@ -159,6 +159,24 @@ describe('a handler', () => {
     expect(aborted).toHaveBeenCalledWith(expect.objectContaining({ code: 'handler_timeout' }));
     expect(onError).toHaveBeenCalledOnce();
   });
+
+  test('gets an aborted signal if it asks for one after its time is over', async () => {
+    const { opened, open } = gate();
+    const reason = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, timeout: 10, hooks }).on(
+      'order:paid',
+      async (event) => {
+        await opened;
+        // The lease creates the signal when the handler first reads it.
+        reason(event.signal.reason);
+      },
+    );
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    open();
+    await receiver.close();
+    const late = expect.objectContaining({ code: 'handler_timeout' });
+    expect(reason).toHaveBeenCalledExactlyOnceWith(late);
+  });
 });
 
 test.each<[string, (receiver: Receiver, delivery: Delivery) => Promise<Result>]>([

@@ -105,6 +105,22 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
     expect(await statesOf(store)).toEqual([]);
   });
 
+  test('and stays listed if the program that redrives it has no handler for it', async () => {
+    const { store, order, ship, receiver } = shop();
+    await deliver(receiver, paidOrder());
+    await redriveAll(receiver, store);
+    const script = createReceiver({ secret: SECRET, store, hooks });
+    script.on('order:paid', ship, { when: () => false });
+    await redriveAll(script, store);
+    expect(ship).not.toHaveBeenCalled();
+    // The redrive made the dead row due, and nothing ran for it.
+    expect(await statesOf(store)).toEqual(['stalled', 'stalled']);
+    order.agrees = true;
+    await redriveAll(receiver, store);
+    expect(ship).toHaveBeenCalledOnce();
+    expect(await statesOf(store)).toEqual([]);
+  });
+
   test('and goes to onInvalid in a redrive, as it would when it arrives', async () => {
     const store = durableStore();
     const { receiver: without } = shop({ store });
