@@ -89,6 +89,15 @@ describe('the bounds of the memory store', () => {
     expect(await claim(store, 'b')).toBeGreaterThan(0);
   });
 
+  test('evict an expired lease, even if an older lease was renewed', async () => {
+    const store = memoryStore({ maxEntries: 2 });
+    const running = await claim(store, 'running');
+    await store.claim(delivery('crashed'), { ...terms('crashed'), leaseMs: 0 });
+    expect(await store.renew(keyOf('running'), running, 60_000)).toBe(true);
+    expect(await claim(store, 'new')).toBeGreaterThan(0);
+    expect(await store.claim(delivery('running'), terms('x'))).toMatchObject({ state: 'busy' });
+  });
+
   test('count bytes, and no longer count the body of a done delivery', async () => {
     const store = memoryStore({ maxBytes: 20_000 });
     const fence = await claim(store, 'big', 15_000);

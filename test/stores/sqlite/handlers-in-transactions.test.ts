@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { createReceiver } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
 import { newDelivery } from '../suite.js';
 import { describeTransactions, TABLE } from '../transactions.js';
@@ -40,6 +40,23 @@ test('a delivery to a closed database is answered 503, and the process survives'
   await deliver(shop, paidOrder(), { id: 'whl_1' });
   database.close();
   expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ status: 503 });
+});
+
+test('a handler that returns a promise fails its delivery, and the process survives its rejection', async () => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  onTestFinished(() => void process.off('unhandledRejection', unhandled));
+  const onError = vi.fn();
+  const store = sqliteStore(new Database(':memory:'));
+  const shop = createReceiver({ secret: SECRET, store, hooks: { onError } }).on(
+    'order:paid',
+    () => Promise.reject(new Error('no licence left')),
+    { name: 'sell', transaction: true },
+  );
+  expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+  expect(onError.mock.calls).toMatchObject([[{ code: 'handler_invalid' }, { handler: 'sell' }]]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).not.toHaveBeenCalled();
 });
 
 test('a commit of the seller still waits for the disk', async () => {
