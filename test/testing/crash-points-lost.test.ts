@@ -158,3 +158,27 @@ describe('crashPoints for handlers that keep orders of their own', () => {
     });
   });
 });
+
+test('crashPoints finds the effect outside of once(), and not one in once() whose error the handler caught', async () => {
+  const print = () => {
+    throw new Error('no paper');
+  };
+  const { findings } = await crashPoints(
+    (store, effects) =>
+      createReceiver({ secret: 'a secret for tests', store, hooks: quiet }).on(
+        'order:paid',
+        async ({ payload, once }) => {
+          await once('print', () => {
+            try {
+              effects.print();
+            } catch {}
+          });
+          await effects.mail(payload.email);
+          await once('key', () => effects.key());
+        },
+      ),
+    'order:paid',
+    { observe: { ...observe, print } },
+  );
+  expect(findings).toMatchObject([{ effect: 'mail', problem: 'twice', times: 2 }]);
+});

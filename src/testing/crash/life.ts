@@ -132,18 +132,22 @@ export class Life {
         // Do not record what the effect itself waits for.
         result = lives.exit(() => perform(...args));
       } catch (error) {
-        this.#ended(call);
+        this.#endedAtOnce(call);
         throw error;
       }
       if (isThenable(result)) return this.#awaited(call, result);
-      this.synchronous.add(effect);
-      this.#ended(call);
-      this.#isInTurn = true;
-      queueMicrotask(() => {
-        this.#isInTurn = false;
-      });
+      this.#endedAtOnce(call);
       return result;
     };
+  }
+
+  #endedAtOnce(call: Call): void {
+    this.synchronous.add(call.effect);
+    this.#ended(call);
+    this.#isInTurn = true;
+    queueMicrotask(() => {
+      this.#isInTurn = false;
+    });
   }
 
   async #awaited(call: Call, result: PromiseLike<unknown>): Promise<unknown> {
