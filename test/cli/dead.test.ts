@@ -42,6 +42,19 @@ async function leaveInterrupted(store: IdempotencyStore, id: string): Promise<vo
   await store.claim({ ...about, receivedAt: Date.now(), body }, terms);
 }
 
+/** Leaves an order in a store for each of some shops, whose handlers have failed. */
+async function leaveInScopes(store: IdempotencyStore, scopes: readonly string[]): Promise<void> {
+  const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
+  for (const scope of scopes) {
+    const key = sign(body, scope).slice(0, 64);
+    const row = { key, scope, id: 'whl_1', event: 'order:paid', receivedAt: Date.now(), body };
+    const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
+    const claim = await store.claim(row, terms);
+    if (claim.state !== 'acquired') throw new Error('it was not claimed');
+    await store.fail(key, claim.fence, { permanent: true, error: 'no stock' });
+  }
+}
+
 /** Serves a shop on a store, whose handler delivers. */
 async function openShop(store: IdempotencyStore) {
   const delivered: string[] = [];
@@ -294,18 +307,38 @@ describe('storefront-webhooks dead, over SQLite', () => {
     await close();
   });
 
+  test('shows nothing with which the request of a delivery could be sent again', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1']);
+    await close();
+    const signature = sign(JSON.stringify(paidOrder({ id: 'ord_1' })), SECRET);
+    for (const command of [
+      ['list', file],
+      ['show', file, 'ord_1'],
+      ['redrive', file],
+    ]) {
+      const { records, stdout } = await run(['dead', ...command]);
+      expect(records()).toMatchObject([{ orderId: 'ord_1' }]);
+      expect(stdout, command[0]).not.toContain(signature);
+    }
+  });
+
+  test('lists and counts the deliveries of one shop only', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveInScopes(store, ['eu', 'us']);
+    await close();
+    const listed = await run(['dead', 'list', file, '--scope', 'eu']);
+    expect(listed.records()).toMatchObject([{ scope: 'eu' }]);
+    const counted = await run(['dead', 'count', file, '--scope', 'eu']);
+    expect(counted.records()).toMatchObject([{ dead: 1 }]);
+  });
+
   test('sends the deliveries of one shop only', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
-    const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
-    for (const scope of ['eu', 'us']) {
-      const key = sign(body, scope).slice(0, 64);
-      const row = { key, scope, id: 'whl_1', event: 'order:paid', receivedAt: Date.now(), body };
-      const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
-      const claim = await store.claim(row, terms);
-      if (claim.state !== 'acquired') throw new Error('it was not claimed');
-      await store.fail(key, claim.fence, { permanent: true, error: 'no stock' });
-    }
+    await leaveInScopes(store, ['eu', 'us']);
     const shop = await openShop(store);
     const to = ['dead', 'redrive', file, '--to', shop.url, '--apply'];
     const { status, stderr } = await run(to, { env });

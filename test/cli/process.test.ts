@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ended } from '../support/patience.js';
 import { builtCommand, compileProgram } from '../support/program.js';
 import { asShown, openShop, run, SECRET } from './command.js';
 import { follow, spawnCommand, spawnInTerminal } from './process.js';
@@ -86,6 +87,15 @@ describe('the process of the command-line tool', () => {
     writeFileSync(file, code);
     const { status, stderr } = await spawnCommand([...args, '--receiver', file], { env }).ended;
     expect([status, stderr]).toEqual([1, expect.stringContaining('a promise never settles.')]);
+  });
+
+  test('exits once doctor --listen has received its delivery', async () => {
+    const env = { WEBHOOK_SECRET: SECRET };
+    const listening = spawnCommand(['doctor', '--listen'], { env });
+    await listening.says('stderr', 'Send one');
+    const [url = ''] = /http:\/\/[\d.:]+\//.exec(listening.output()) ?? [];
+    await fetch(url, { method: 'POST', body: '{}' });
+    expect((await ended(listening.ended, 'the command')).status).toBe(1);
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(

@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -136,6 +137,15 @@ describe('storefront-webhooks save', () => {
     };
     expect(await signingOf()).toBe('resign');
     expect(await signingOf('--as-is')).toBe('keep');
+  });
+
+  test('writes a fixture that only this user can read with --as-is', async () => {
+    write('body.json', body);
+    const flags = ['--event', 'order:paid', '--as-is'];
+    const { stdout } = await run('save', 'body.json', ...flags);
+    const file = join(project, JSON.parse(stdout).fixture);
+    expect(readFileSync(file, 'utf8')).toContain('KEY-1');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test.each([
