@@ -276,6 +276,20 @@ describe('a response that does not match its schema', () => {
     }
   });
 
+  test.each([
+    ['never ends', () => new Promise<void>(() => {})],
+    ['fails', () => Promise.reject(new Error('it is closed already'))],
+  ])('is rejected above 64 MiB at once, although cancelling it %s', async (_, cancel) => {
+    const value = new Uint8Array(64 * 1024 * 1024 + 1);
+    const endless = vi.fn<Fetch>(async () => ({
+      ...{ status: 200, headers: new Headers(), text: () => Promise.resolve('') },
+      body: { getReader: () => ({ read: async () => ({ value }), cancel }) },
+    }));
+    const call = connect({ fetch: endless, timeout: 1_000, retries: 1 }).products.get('prd_1');
+    expect((await errorOf(call)).code).toBe('response_invalid');
+    expect(endless).toHaveBeenCalledOnce();
+  });
+
   test('is read up to 64 MiB, even if chunks split characters', async () => {
     const title = 'ü€😀'.repeat(7 * 1024 * 1024);
     provider.answers(json(200, { ...PRODUCT, title }));

@@ -2,6 +2,8 @@ import { eventSchemas, memoryStore } from 'storefront-webhooks';
 import { createGoods, type GoodsOptions } from 'storefront-webhooks/goods';
 import { loadFixture } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
+import { skipWaits } from '../support/clock.js';
+import { ended } from '../support/patience.js';
 import { call, ORDER, SECRET, UNSIGNED, watched } from './calls.js';
 
 describe('a signed call', () => {
@@ -146,6 +148,18 @@ describe('the order of a call', () => {
     const { goods, onError, asked } = watched({ verify: { order } });
     expect(await call(goods)).toMatchObject({ status: 500 });
     expect(onError).toHaveBeenCalledOnce();
+    expect(asked).toEqual([]);
+  });
+
+  test('that is not read within 10 s gets a 500', async () => {
+    skipWaits();
+    const order = () => new Promise<unknown>(() => {});
+    const { goods, onError, asked } = watched({ verify: { order } });
+    expect(await ended(call(goods), 'the call')).toMatchObject({ status: 500 });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({
+      code: 'timed_out',
+      message: expect.stringContaining('verify.order did not answer within 10000 ms'),
+    });
     expect(asked).toEqual([]);
   });
 

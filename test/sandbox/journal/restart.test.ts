@@ -82,6 +82,18 @@ test('a real clock that was advanced continues from there', async () => {
   await second.close();
 });
 
+test('an account that was reset keeps its time', async () => {
+  const first = open();
+  const account = first.account('sk_test_alpha');
+  await account.clock.advance(3_600_000);
+  account.reset();
+  const now = account.clock.now();
+  await first.close();
+  const second = open();
+  expect(second.account('sk_test_alpha').clock.now()).toBe(now);
+  await second.close();
+});
+
 test('every timestamp after a restart is later than the ones before, even if the time stands still', async () => {
   const first = open();
   const { client, account } = await sell(first);
