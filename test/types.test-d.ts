@@ -317,6 +317,8 @@ export function stepsGiveJson() {
     same<typeof found, Invoice | null>(true);
     const soon = await once('soon', async () => (json ? findInvoice('') : undefined));
     same<typeof soon, Invoice | null | undefined>(true);
+    const row = await once('row', async (): Promise<Row | null> => null);
+    same<typeof row, Row | null>(true);
     const parsed = await once('parsed', (): Promise<unknown> => Promise.resolve(json));
     same<typeof parsed, unknown>(true);
     // @ts-expect-error a Date would be restored as text
@@ -436,6 +438,13 @@ interface Invoice {
 }
 
 declare function makeInvoice(): Promise<Invoice>;
+/** As drivers and SDKs type their answers. */
+interface Row {
+  id: string;
+  // biome-ignore lint/suspicious/noExplicitAny: others have such types.
+  data: any;
+}
+
 declare function findInvoice(id: string): Promise<Invoice | null>;
 
 export function databasesAreTakenAsTheyAre(better: BetterSqlite3.Database, transaction: object) {

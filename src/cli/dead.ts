@@ -133,8 +133,10 @@ async function find(store: IdempotencyStore, given: string): Promise<StoredDeliv
   for await (const delivery of deliveriesIn(store, STATES, undefined)) {
     const names = [delivery.key, delivery.orderId, delivery.id];
     // Also if a longer id that begins with this one comes first.
-    if (names.includes(wanted)) return delivery;
-    if (isCut && names.some((name) => name?.startsWith(wanted))) begun ??= delivery;
+    if (names.includes(given)) return delivery;
+    // A cut name is longer than what is left of it.
+    const isBegun = (name = '') => name.length > wanted.length && name.startsWith(wanted);
+    if (isCut && names.some(isBegun)) begun ??= delivery;
   }
   return begun;
 }

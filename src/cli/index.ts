@@ -9,7 +9,10 @@ const UNFINISHED =
 const mustEnd = processHost.args.includes('--apply');
 
 // The other commands test or send something: if their output is cut short, they have not shown that all is well.
-const onlyPrints = /^(completion|sign|dead (list|show|count)) /.test(processHost.args.join(' '));
+const onlyPrints =
+  /^(help|completion|sign|dead (list|show|count))( |$)|(^| )(-h|--help|-V|--version)( |$)/.test(
+    processHost.args.filter((arg) => arg !== '--json').join(' '),
+  );
 
 let isOutputLost = false;
 

@@ -18,8 +18,15 @@ export type Jsonable<T> = unknown extends T
       ? never
       : { [Key in keyof T]: JsonableField<Key, T[Key]> };
 
-/** A field of unknown content is taken from a record of unknown keys only: `cause` tells an `Error` from a record. */
-type JsonableField<Key, T> = unknown extends T ? (string extends Key ? T : never) : Jsonable<T>;
+/**
+ * A field of type `unknown` is taken from a record of unknown keys only: `cause` tells an `Error` from a record. One of
+ * type `any` is taken anywhere.
+ */
+type JsonableField<Key, T> = unknown extends T
+  ? string extends Key
+    ? T
+    : NonNullable<unknown>
+  : Jsonable<T>;
 
 /** A JSON object with unknown keys. */
 export type JsonObject = Record<string, unknown>;

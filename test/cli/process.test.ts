@@ -32,6 +32,7 @@ describe('the process of the command-line tool', () => {
 
   test.each([
     ['0', 'quietly if it only prints', 'completion bash', 'true'],
+    ['0', 'if it only prints its help', 'check --help', 'true'],
     [
       '1',
       'before it has sent all',
