@@ -3,6 +3,7 @@ import { createClient } from 'redis';
 import type { Claimable, IdempotencyStore } from 'storefront-webhooks';
 import { redisStore } from 'storefront-webhooks/redis';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SILENCE_MS } from '../../../../src/stores/guard.js';
 import { quiet } from '../../../stores/redis/clients.js';
 import { acquire, newDelivery, RETRY, terms } from '../../../stores/redis/deliveries.js';
 import { type RedisServer, redisBinaries, startRedis, withRedis } from '../../../support/redis.js';
@@ -20,6 +21,7 @@ withRedis('an outage', () => {
       delivery = newDelivery();
     });
     afterEach(async () => {
+      vi.useRealTimers();
       client.disconnect();
       await server.remove();
     });
@@ -66,6 +68,25 @@ withRedis('an outage', () => {
         expect(await whenUp(() => store.complete(delivery.key, fence, 60_000))).toBe(true);
       } finally {
         other.destroy();
+      }
+    });
+
+    test('a client that does not reconnect keeps its connection to a server that pauses', async () => {
+      const other = quiet(new Redis(server.url, { retryStrategy: null }));
+      try {
+        store = redisStore(other);
+        const redrive = () => store.redrive(delivery.key);
+        await redrive();
+        await client.client('PAUSE', 60_000, 'WRITE');
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+        const waiting = redrive();
+        await vi.advanceTimersByTimeAsync(SILENCE_MS);
+        vi.useRealTimers();
+        const answers = expect(Promise.all([waiting, redrive()])).resolves.toEqual([false, false]);
+        await client.client('UNPAUSE');
+        await answers;
+      } finally {
+        other.disconnect();
       }
     });
 

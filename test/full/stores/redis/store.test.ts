@@ -150,6 +150,16 @@ withRedis('the Redis store', () => {
     });
   });
 
+  test('reads at most 10,000 deliveries to count the failing ones', async () => {
+    const dueAt = Date.now() + 60_000;
+    const entries = Array.from({ length: 6_000 }, (_, at) => [dueAt, `${at}`]).flat();
+    for (const shard of ['00', '01']) await client.zadd(`wh:{${shard}}:open`, ...entries);
+    await client.config('RESETSTAT');
+    expect(await store.count({ state: 'failing' })).toBe(0);
+    const [, reads] = /^cmdstat_hmget:calls=(\d+)/m.exec(await client.info('commandstats')) ?? [];
+    expect(reads).toBe('10000');
+  });
+
   describe('purges', () => {
     test('due deliveries, even if more are old and still running', async () => {
       for (let count = 0; count < 6; count++) await acquire(store, newDelivery(), { keepMs: 0 });
