@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresStore } from 'storefront-webhooks/postgres';
@@ -5,15 +7,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SILENCE_MS } from '../../../../src/stores/guard.js';
 import { openPool } from '../../../../src/stores/postgres/pool-session.js';
 import { PreparedCalls } from '../../../../src/stores/postgres/prepared-calls.js';
-import { acquire, KEEP_MS, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { acquire, newDelivery, STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { runInStore, termsOf } from '../../../stores/postgres/work-of-a-transaction.js';
 import { describeTransactions, TABLE } from '../../../stores/transactions.js';
+import { ended } from '../../../support/patience.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
-
-function termsOf(key: string, fence: number) {
-  const { signal } = new AbortController();
-  const limits = { timeoutMs: 60_000, signal, begin: async () => true };
-  return { key, fence, effect: undefined, record: { keepMs: KEEP_MS }, ...limits };
-}
 
 withPostgres('PostgreSQL', () => {
   let server: PostgresServer;
@@ -55,6 +53,23 @@ withPostgres('PostgreSQL', () => {
       exec: (statements) => pool.query(statements),
       sold: async () => (await pool.query('SELECT * FROM sold')).rows.length,
     };
+  });
+
+  test('a connection that ends when it is silent is kept awake while a handler waits', async () => {
+    await pool.query(EMPTY);
+    const connection = connect(server.port, server.host);
+    const options = { max: 1, fetch_types: false, onnotice() {}, socket: () => connection };
+    const one = postgres(server.url, options);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { isDone } = await runInStore(postgresStore(one), async () => {
+      const heard = once(connection, 'data');
+      // The limit of docs/stores.md.
+      await vi.advanceTimersByTimeAsync(3_999);
+      await ended(heard, 'the silence');
+    });
+    vi.useRealTimers();
+    expect(isDone).toBe(true);
+    await one.end();
   });
 
   test('a connection leaves the pool if its transaction could not be recorded', async () => {
