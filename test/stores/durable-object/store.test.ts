@@ -1,6 +1,7 @@
+import Database from 'libsql';
 import { createReceiver } from 'storefront-webhooks';
-import { durableObjectStore } from 'storefront-webhooks/cloudflare';
-import { expect, test } from 'vitest';
+import { durableObjectStore, WebhookDeliveries } from 'storefront-webhooks/cloudflare';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   CONTENT_TYPE,
   decode,
@@ -9,7 +10,9 @@ import {
   toUrl,
   type Verb,
 } from '../../../src/stores/durable-object/frames.js';
+import { LONG_AGO_MS } from '../model.js';
 import { newDelivery } from '../suite.js';
+import { StorageOverLibsql } from './over-libsql.js';
 
 /** A namespace whose objects always give the same answer. */
 function namespace(answer: () => Response) {
@@ -89,6 +92,30 @@ test('an object of the previous version, which keeps no proof, accepts a deliver
   expect(asked.map(([url]) => url)).toEqual(['claimProved', 'claim', 'claim'].map(toAnyUrl));
   expect(second).toEqual(third);
   expect(first).toEqual(['the proof'].concat(third as string[]));
+});
+
+test('an answer of an object has at most 20 bodies, so that those of the largest size fit in memory', async () => {
+  const database = new Database(':memory:');
+  onTestFinished(() => void database.close());
+  const alarms = { getAlarm: async () => null, setAlarm: async () => {} };
+  const storage = Object.assign(new StorageOverLibsql(database), alarms);
+  const object = new WebhookDeliveries({ storage });
+  let largest = 0;
+  const store = durableObjectStore({
+    idFromName: (name: string) => name,
+    get: () => ({
+      fetch: async (url, init) => {
+        const answer = await object.fetch(new Request(url, init));
+        largest = Math.max(largest, (await answer.clone().arrayBuffer()).byteLength);
+        return answer;
+      },
+    }),
+  });
+  const body = new Uint8Array(10_000);
+  for (let n = 0; n < 50; n++)
+    await store.claim({ ...newDelivery(), body }, { ...lease, leaseMs: LONG_AGO_MS });
+  expect(await store.list({ state: 'stalled', limit: 50 })).toHaveLength(50);
+  expect(largest).toBeLessThan(21 * body.length);
 });
 
 test.each([0, -1, 1.5, 257, Number.NaN])('%d shards are rejected', (shards) => {
