@@ -260,6 +260,25 @@ withPgBoss('over PostgreSQL', () => {
       expect(await states()).toEqual(['retry']);
     });
 
+    test.each([
+      ['redrive', 'retry'],
+      ['enqueue', 'completed'],
+    ] as const)(
+      "keeps a job if the %s of its delivery is rolled back with the caller's transaction",
+      async (verb, state) => {
+        const { queue, pool, states } = await open(4);
+        const delivery = newDelivery();
+        const { id } = await enqueue(queue, delivery);
+        await pool.query(`UPDATE boss${version}.job SET state = '${state}' WHERE id = $1`, [id]);
+        const tx = await pool.connect();
+        await tx.query('BEGIN');
+        await queue[verb]?.(delivery, { key: delivery.key, signal, tx });
+        await tx.query('ROLLBACK');
+        tx.release();
+        expect(await states()).toEqual([state]);
+      },
+    );
+
     test('runs a delivery again that comes again after it was ignored', async () => {
       const { queue, work, states } = await open();
       const ignored = { outcome: 'ignored', ran: [] } as const;

@@ -1,12 +1,21 @@
 import pg from 'pg';
 import PgBoss10 from 'pg-boss';
 import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import type { Dispatching } from '../../../../src/queues/run-job.js';
 import { enqueue, newDelivery } from '../../../queues/deliveries.js';
 import { loadPgBoss12 } from '../../../queues/pg-boss/boss12.js';
 import { withRuntimes } from '../../../runtimes/installed.js';
-import { startPostgres, withPostgres } from '../../../support/postgres.js';
+import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
 const DOWN = { connectionString: 'postgres://shop@127.0.0.1:1/shop', query_timeout: 1000 };
 const receiver: Dispatching = { dispatch: async () => ({ outcome: 'handled', ran: [] }) };
@@ -38,14 +47,24 @@ withRuntimes('an instance of pg-boss', () => {
 });
 
 withPostgres('a started instance of pg-boss', () => {
-  test('without a listener for errors is logged once, and takes the rows of TypeORM in a transaction', async () => {
-    const server = await startPostgres();
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.remove());
+
+  async function start(): Promise<PgBoss10> {
     // Handed on to pg, though the types of pg-boss do not name it.
     const options = { connectionString: server.url, query_timeout: 5000, schedule: false };
     const boss = new PgBoss10(options);
+    onTestFinished(() => boss.stop({ graceful: false }));
+    return boss.start();
+  }
+
+  test('without a listener for errors is logged once, and takes the rows of TypeORM in a transaction', async () => {
+    const boss = await start();
     const tx = new pg.Client(server.url);
     try {
-      await boss.start();
       await tx.connect();
       const queue = pgBossQueue(boss);
       await enqueue(queue, newDelivery());
@@ -69,8 +88,14 @@ withPostgres('a started instance of pg-boss', () => {
       expect(await boss.getJobById('webhooks', id)).toMatchObject({ state: 'created' });
     } finally {
       await tx.end();
-      await boss.stop({ graceful: false });
-      await server.remove();
     }
+  });
+
+  test('of version 10 keeps a job for 30 days, which is longer than all of its attempts take', async () => {
+    const boss = (await start()).on('error', () => {});
+    const { id } = await enqueue(pgBossQueue(boss, { name: 'patient' }), newDelivery());
+    const job = await boss.getJobById('patient', id);
+    const keptMs = Number(job?.keepUntil) - Number(job?.createdOn);
+    expect(keptMs / (24 * 60 * 60 * 1000)).toBeCloseTo(30);
   });
 });
