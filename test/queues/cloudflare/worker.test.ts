@@ -320,6 +320,24 @@ describe('a large body', () => {
     expect(real.ack).toHaveBeenCalledOnce();
   });
 
+  test('whose storage hangs does not block its batch', async () => {
+    vi.useFakeTimers();
+    const written = stderr();
+    const bucket = { ...bucketOf({}), get: () => new Promise<never>(() => {}) };
+    const { receiver, handler } = shop();
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
+    const [large, small] = [message(offloadedJob('b')), message(job('a'))];
+    const batch = handle(batchOf([large, small]), env);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(delayOf(large)).toBeGreaterThan(0);
+    await batch;
+    expect(small.ack).toHaveBeenCalledOnce();
+    expect(handler).toHaveBeenCalledOnce();
+    expect(written.mock.calls.flat().join()).toContain(
+      'The storage of large bodies did not answer',
+    );
+  });
+
   test.each([
     ['without its proof', { proof: undefined }],
     ['under another id', { id: 'fresh' }],
