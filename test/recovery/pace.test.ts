@@ -21,12 +21,16 @@ test.each([
   expect(shop.delivered).toEqual(['ord_1']);
 });
 
-test('a request is tried ten times with growing pauses, and then recovery rejects', async () => {
+test.each<[string, Record<string, string>]>([
+  ['growing pauses', {}],
+  ['the same pauses after a Retry-After of 0', { 'Retry-After': '0' }],
+  ['the same pauses after a Retry-After in the past', { 'Retry-After': new Date(0).toUTCString() }],
+])('a request is tried ten times with %s, and then recovery rejects', async (_, headers) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const askedAt: number[] = [];
   const onRequest = () => {
     askedAt.push(performance.now());
-    return Response.json({ message: 'Later.' }, { status: 503 });
+    return Response.json({ message: 'Later.' }, { status: 503, headers });
   };
   const startedAt = performance.now();
   const recovery = recoverFrom({ logs: [], onRequest }, openShop());
