@@ -423,6 +423,20 @@ describe('storefront-webhooks record', () => {
     expect(read('0001-order-paid.hook.json').expect).toBeUndefined();
   });
 
+  test('ends a request that the target has not answered within --timeout', async () => {
+    const closed = vi.fn();
+    const target = createServer((request) => request.resume());
+    target.on('connection', (socket) => socket.on('close', closed));
+    const recorder = await record(await serve(target), '--timeout', '100');
+    expect((await deliver(recorder.origin, order())).status).toBe(502);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    await told(recorder, 1);
+    expect(lines(recorder.output())).toMatchObject([
+      { status: 0, good: false, cause: expect.stringContaining('no answer within 100 ms') },
+    ]);
+    expect(saved()).toHaveLength(1);
+  });
+
   test('saves a delivery whose sender hangs up before the target answers', async () => {
     const target = createServer((request, response) => {
       request.resume();
