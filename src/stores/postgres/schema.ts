@@ -60,6 +60,10 @@ const OWN_LOCK = '7166013302';
  * Every statement on a table queues behind one that waits for its exclusive lock, and a backup can keep that one
  * waiting for hours. So it gives up soon. The transaction may be the user's, who gets the old limit back.
  *
+ * A session remembers which tables were missing, and only locking another table makes it look again. So it reads
+ * `pg_class` after the lock. Otherwise it would change tables that another process has made meanwhile, and could deadlock
+ * with the claims of that process.
+ *
  * @param limit - How long it waits for a table.
  * @param lock - Keeps other processes from the tables. Two that create a table at once would collide, in spite of
  *   IF NOT EXISTS.
@@ -71,6 +75,7 @@ BEGIN
 PERFORM set_config('client_min_messages', 'warning', true);
 PERFORM set_config('lock_timeout', '4s', true);
 ${lock}
+PERFORM FROM pg_class LIMIT 1;
 IF coalesce(substring(${comment('webhook_delivery')} from 'layout (\\d+)')::int, ${UNRECORDED}) < ${LAYOUT}
   OR to_regclass('webhook_effect') IS NULL THEN
 PERFORM set_config('lock_timeout', '${limit}', true);

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { acquire, newDelivery, newKey, STARTING_MS } from '../../../stores/postgres/claiming.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
+const EMPTY = 'DROP SCHEMA public CASCADE; CREATE SCHEMA public';
 const LAYOUT_2 = `${postgresSchema()}
   COMMENT ON TABLE webhook_delivery IS 'storefront-webhooks, layout 2, beside 1'`;
 const LAYOUT_1 = postgresSchema()
@@ -20,7 +21,7 @@ withPostgres('the tables in PostgreSQL beside a backup', () => {
     pool = new pg.Pool({ connectionString: server.url });
   }, STARTING_MS);
   beforeEach(async () => {
-    await pool.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await pool.query(EMPTY);
     backup = await pool.connect();
   });
   afterEach(() => {
@@ -90,6 +91,25 @@ withPostgres('the tables in PostgreSQL beside a backup', () => {
     passTime(5_000);
     await acquire(store, newDelivery());
     expect(await isImproved()).toBe(true);
+  });
+
+  test('are left as they are by a process that waited while another one made them', async () => {
+    // Its connection has made them before, so PostgreSQL has looked up most of what it needs for that.
+    const one = new pg.Pool({ connectionString: server.url, max: 1 }).on('error', () => {});
+    await acquire(postgresStore(one), newDelivery());
+    await pool.query(EMPTY);
+    const made = postgresSchema().replace(/(beside \d+)'/g, "$1, untouched'");
+    await backup.query(`BEGIN; SELECT pg_advisory_xact_lock(7166013302); ${made}`);
+    const claimed = acquire(postgresStore(one), newDelivery());
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'advisory'`;
+    await vi.waitUntil(async () => (await pool.query(waiting)).rowCount === 1);
+    await backup.query('COMMIT');
+    await claimed;
+    const { rows } = await pool.query(
+      `SELECT obj_description('webhook_delivery'::regclass, 'pg_class') AS comment`,
+    );
+    expect(rows[0].comment).toContain('untouched');
+    await one.end();
   });
 
   test('keep the lock_timeout of the transaction in which a ledger makes them', async () => {
