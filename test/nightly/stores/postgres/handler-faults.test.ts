@@ -155,6 +155,9 @@ withPostgres('a handler in a transaction of PostgreSQL', () => {
     const shop = receiver().on(
       'order:paid',
       async ({ payload: { id }, tx }) => {
+        // The row that the victim gives up is free until the other transaction wakes up: a victim that is faster would
+        // take it again, for the next deadlock.
+        if (runs.includes(id)) await vi.waitFor(async () => expect(await sold()).toBe(1), 10_000);
         runs.push(id);
         const [first, second] = id === 'ord_a' ? [1, 2] : [2, 1];
         await tx.query(lock, [first]);
