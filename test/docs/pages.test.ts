@@ -81,6 +81,16 @@ describe('the pages', () => {
   });
 });
 
+test('README.md and docs/start.md begin with the same receiver', () => {
+  const [first, second] = ['README.md', 'docs/start.md'].map((path) => {
+    const [program = ''] = blocks(pageAt(path), 'ts');
+    const [receiver] = /const database .*transaction: true \}\);/s.exec(program) ?? [];
+    return receiver?.replace(/ \/\/.*/, '');
+  });
+  expect(first).toBeDefined();
+  expect(first).toBe(second);
+});
+
 test("the copied wrangler.jsonc on the page of Workers is the beginning of the example's", () => {
   const [, main] =
     /"main": "([^"]+)"/.exec(readFileSync('examples/workers/wrangler.jsonc', 'utf8')) ?? [];
