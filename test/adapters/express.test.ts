@@ -66,6 +66,21 @@ describe.each([
     expect((await post(app, '/shop/incoming')).status).toBe(200);
   });
 
+  test('passes on the whole path under a Router, by which a secret function chooses the shop', async () => {
+    const paths: string[] = [];
+    const secret = ({ url }: { url: string }) => {
+      paths.push(url);
+      return { scope: 'shop', secret: SECRET };
+    };
+    const shops = createReceiver({ secret }).on('*', () => {});
+    const app = express();
+    const router = express.Router();
+    router.post('/incoming', toExpress(shops));
+    app.use('/shop', router);
+    expect((await post(app, '/shop/incoming?a=1')).status).toBe(200);
+    expect(paths).toEqual(['/shop/incoming?a=1']);
+  });
+
   test('works above express.json(), which still parses other routes', async () => {
     const { app, receiver } = setUp();
     app.post('/webhooks', toExpress(receiver));

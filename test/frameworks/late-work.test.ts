@@ -121,7 +121,18 @@ const KINDS: readonly (readonly [string, MakeReceiver])[] = [
 ];
 
 type Send = (headers: Record<string, string>) => Promise<number>;
-type WaitUntil = (promise: Promise<unknown>) => void;
+
+/** A platform, whose method throws if it is called without its object. */
+class Host {
+  readonly #waited: Promise<unknown>[] = [];
+  waitUntil(promise: Promise<unknown>) {
+    this.#waited.push(promise);
+  }
+  ended() {
+    return Promise.all(this.#waited);
+  }
+}
+
 type Fetch = (request: Request) => Response | Promise<Response>;
 
 const byFetch =
@@ -158,48 +169,43 @@ const inTime = (ms: number): LambdaContext => ({ getRemainingTimeInMillis: () =>
 const hono = (receiver: Receiver) => new Hono().post('/', toHono(receiver));
 
 describe.concurrent.each(KINDS)('%s', (_, makeReceiver) => {
-  test.each<[string, (receiver: Receiver, waitUntil: WaitUntil) => Send]>([
+  test.each<[string, (receiver: Receiver, host: Host) => Send]>([
     [
       'toWorker',
-      (receiver, waitUntil) =>
-        byFetch((request) => toWorker(receiver).fetch(request, {}, { waitUntil })),
+      (receiver, host) => byFetch((request) => toWorker(receiver).fetch(request, {}, host)),
     ],
     [
       'toHono on Workers',
-      (receiver, waitUntil) => {
-        const context = { waitUntil, passThroughOnException() {}, props: {} };
+      (receiver, host) => {
+        const context = Object.assign(host, { passThroughOnException() {}, props: {} });
         return byFetch((request) => hono(receiver).fetch(request, {}, context));
       },
     ],
     [
       'toHono on Netlify',
-      (receiver, waitUntil) =>
-        byFetch((request) => hono(receiver).fetch(request, { context: { waitUntil } })),
+      (receiver, host) => byFetch((request) => hono(receiver).fetch(request, { context: host })),
     ],
     [
       'toElysia',
-      (receiver, waitUntil) =>
+      (receiver, host) =>
         byFetch((request) =>
           new Elysia()
-            .decorate('waitUntil', waitUntil)
+            .decorate('waitUntil', host.waitUntil.bind(host))
             .post('/', toElysia(receiver), { parse: 'none' })
             .handle(request),
         ),
     ],
-    [
-      'toFetch',
-      (receiver, waitUntil) => byFetch((request) => toFetch(receiver)(request, { waitUntil })),
-    ],
+    ['toFetch', (receiver, host) => byFetch((request) => toFetch(receiver)(request, host))],
   ])('is handed over to the waitUntil of the platform by %s', async (_, mount) => {
     const onDone = vi.fn();
     const { open, opened } = gate();
-    const waited: Promise<unknown>[] = [];
+    const host = new Host();
     const receiver = makeReceiver(onDone, () => opened);
-    const send = mount(receiver, (promise) => waited.push(promise));
+    const send = mount(receiver, host);
     expect(await send(headersOf('whl_1'))).toBe(200);
     expect(onDone).not.toHaveBeenCalled();
     open();
-    await Promise.all(waited);
+    await host.ended();
     expect(onDone).toHaveBeenCalledOnce();
   });
 

@@ -96,6 +96,19 @@ describe('a job of BullMQ', () => {
     },
   );
 
+  test.each([
+    ['fast', HOUR_MS, 20_000, 20, 0],
+    ['slow', -HOUR_MS, 300_000, 0, { type: 'fixed', delay: HOUR_MS + 300_000 }],
+  ])(
+    'that fails on a worker with a %s clock keeps the fixed pause of its queue: %d, %d',
+    async (_, offMs, delay, held, then) => {
+      const job = jobOf(offMs);
+      Object.assign(job.opts, { backoff: { type: 'fixed', delay } });
+      expect(await process(job, 'failed')).toMatchObject({ seconds: held });
+      expect(job.opts.backoff).toEqual(then);
+    },
+  );
+
   test('is put back after a second if its receiver closes, and occupies its slot', async () => {
     vi.useFakeTimers();
     const job = jobOf(HOUR_MS);

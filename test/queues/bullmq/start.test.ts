@@ -30,6 +30,7 @@ describe.each(['enqueue', 'redrive'] as const)('%s, before the queue is connecte
     const late = new AbortController();
     const called = call(how, late.signal);
     const other = call(how, new AbortController().signal);
+    const noticed = vi.spyOn(late.signal, 'removeEventListener');
     late.abort(new Error('answered 503'));
     await expect(called).rejects.toThrow('answered 503');
     await expect(call(how, late.signal)).rejects.toThrow('answered 503');
@@ -37,6 +38,8 @@ describe.each(['enqueue', 'redrive'] as const)('%s, before the queue is connecte
     client.resolve({});
     await expect(other).resolves.toEqual({ id: expect.stringMatching(/^wh-/) });
     expect(add).toHaveBeenCalledOnce();
+    // The queue keeps nothing of it: an outage of hours would fill the memory.
+    expect(noticed).not.toHaveBeenCalled();
   });
 });
 

@@ -205,6 +205,14 @@ test('the receiver is created once per env, and again after a failure', async ()
   expect(make.mock.calls.flat()).toEqual([env, env, other]);
 });
 
+test('a dead letter keeps its long pauses while no receiver can be created', async () => {
+  stderr();
+  const make = () => Promise.reject(new Error('no secret'));
+  const one = message(job('a'), 50);
+  await cloudflareWorker(make, NAMES)(batchOf([one], 'webhooks-dead'), env);
+  expect(delayOf(one)).toBeGreaterThanOrEqual(1800);
+});
+
 test('a receiver that hangs, or is never created, does not block its batch forever', async () => {
   vi.useFakeTimers();
   stderr();
@@ -336,6 +344,22 @@ describe('a large body', () => {
     expect(written.mock.calls.flat().join()).toContain(
       'The storage of large bodies did not answer',
     );
+  });
+
+  test('that its storage does not delete in time does not block its batch', async () => {
+    vi.useFakeTimers();
+    const written = stderr();
+    const one = offloadedJob('b');
+    const put = () => new Promise<never>(() => {});
+    const bucket = { ...bucketOf({ [one.offloaded]: order }), put };
+    const { receiver, handler } = shop();
+    const handle = cloudflareWorker(receiver, { ...NAMES, large: () => bucket });
+    const ended = vi.fn();
+    handle(batchOf([message(one)]), env).then(ended, ended);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(ended).toHaveBeenCalledOnce();
+    expect(written.mock.calls.flat().join()).toContain('could not be deleted');
   });
 
   test.each([
