@@ -89,3 +89,26 @@ test('a start that cannot be recorded does not prevent the handlers from running
   expect(handler).toHaveBeenCalledTimes(2);
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'duplicate' });
 });
+
+test.each([
+  ['once, so that its sender gets an answer, if it takes long to fail', 2_000, 1],
+  ['three times if it fails at once', 0, 3],
+])('a store is asked for a claim %s', async (_, ms, calls) => {
+  const claim = vi.fn<IdempotencyStore['claim']>(async () => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return lost();
+  });
+  const hooks = { onError() {} };
+  const receiver = createReceiver({
+    secret: SECRET,
+    store: durableStore(() => ({ claim })),
+    hooks,
+  });
+  const answer = deliver(
+    receiver.on('order:paid', () => {}),
+    paidOrder(),
+  );
+  await vi.advanceTimersByTimeAsync(ms + 500);
+  expect(claim).toHaveBeenCalledTimes(calls);
+  expect(await answer).toMatchObject({ status: 503, outcome: 'unavailable' });
+});
