@@ -67,8 +67,8 @@ describe.each([
   });
 
   test('passes on the whole path under a Router, by which a secret function chooses the shop', async () => {
-    const paths: string[] = [];
-    const secret = ({ url }: { url: string }) => {
+    const paths: unknown[] = [];
+    const secret = ({ url }: { url?: string | undefined }) => {
       paths.push(url);
       return { scope: 'shop', secret: SECRET };
     };
