@@ -1,7 +1,22 @@
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
+import { type Boss, pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { expect, test, vi } from 'vitest';
+import { enqueue, newDelivery } from '../deliveries.js';
+
+/** A pg-boss with both queues, which sends each job under the given id. */
+function bossWithQueues() {
+  return {
+    getQueue: vi.fn<Boss['getQueue']>(async (name) => ({ name, policy: 'standard' })),
+    createQueue: vi.fn<Boss['createQueue']>(),
+    send: vi.fn<Boss['send']>(async (_, __, { id = '' }) => id),
+    getJobById: vi.fn<Boss['getJobById']>(async () => null),
+    deleteJob: vi.fn<Boss['deleteJob']>(),
+    work: vi.fn<Boss['work']>(),
+    notifyWorker: vi.fn<Boss['notifyWorker']>(),
+    offWork: vi.fn<Boss['offWork']>(),
+  } satisfies Boss;
+}
 
 test('pgBossQueue rejects anything but a pg-boss', () => {
   // @ts-expect-error: a mistake that a JavaScript program can make.
@@ -30,3 +45,30 @@ test('pgBossWorker rejects anything but a receiver', async () => {
   const worker = pgBossWorker(new PgBoss('postgres://127.0.0.1:1/none'), {});
   await expect(worker).rejects.toMatchObject({ code: 'receiver_invalid' });
 });
+
+test('a queue that could not be looked up for one delivery takes the next one', async () => {
+  const boss = bossWithQueues();
+  boss.getQueue.mockRejectedValueOnce(new Error('PostgreSQL restarts'));
+  const queue = pgBossQueue(boss);
+  await expect(enqueue(queue, newDelivery())).rejects.toThrow('PostgreSQL restarts');
+  expect(boss.send).not.toHaveBeenCalled();
+  const delivery = newDelivery();
+  await enqueue(queue, delivery);
+  expect(boss.send).toHaveBeenCalledOnce();
+  expect(boss.send.mock.calls[0]?.[1]).toMatchObject({ key: delivery.key });
+});
+
+test.each(['created', 'active', 'retry'])(
+  'a copy of a delivery does not replace its job in the state %s',
+  async (state) => {
+    const boss = bossWithQueues();
+    // The answer of pg-boss if a job with this id exists.
+    boss.send.mockResolvedValueOnce(null);
+    boss.getJobById.mockResolvedValue({ state, retryCount: 3, retryLimit: 16 });
+    const delivery = newDelivery();
+    const { id } = await enqueue(pgBossQueue(boss), delivery);
+    expect(id.replaceAll('-', '')).toBe(delivery.key.slice(0, 32));
+    expect(boss.send).toHaveBeenCalledOnce();
+    expect(boss.deleteJob).not.toHaveBeenCalled();
+  },
+);
