@@ -10,10 +10,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setUp() {
+function setUp(Counted = Load) {
   const errors: string[] = [];
   const shed = vi.fn();
-  const load = new Load({
+  const load = new Counted({
     error: (error) => errors.push(error instanceof Error ? error.message : ''),
     shed,
   });
@@ -232,4 +232,27 @@ test('a full buffer of bodies drops the slowest body first', () => {
   bodies.end(last);
   bodies.add(begin('next'), 63 * MEBIBYTE);
   expect(givenUp).toEqual(['slow', 'slower']);
+});
+
+describe.each([
+  ['Cloudflare', { WebSocketPair: class {} }],
+  ['Vercel', { EdgeRuntime: 'edge-runtime' }],
+])('on the edge runtime of %s', (_, globals) => {
+  beforeEach(() => {
+    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+    vi.resetModules();
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    // The next file must not take the modules of this runtime.
+    vi.resetModules();
+  });
+
+  test('deliveries that the platform cuts off take no capacity from later ones', async () => {
+    const { begin, load, shed } = setUp((await import('../../src/process/load.js')).Load);
+    // These deliveries never end.
+    expect(begin(5_000)).toBe(5_000);
+    expect(load.refuse()).toBeUndefined();
+    expect(shed).not.toHaveBeenCalled();
+  });
 });
