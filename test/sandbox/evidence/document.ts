@@ -31,7 +31,7 @@ export function inShort(): string {
   return `- **Tested:** ${count('stated')} [rules](docs/evidence.md) of the provider's specification, and that no order is lost [while servers are killed](docs/chaos.md).
 - **Assumed:** ${count('assumed')} details that the specification leaves open. The [sandbox](docs/sandbox.md) has an option for each, to test every answer.
 - **Unknown:** ${count('unknown')} things that the provider does not document, such as what a coupon does. Do not rely on the sandbox there.
-- **Up to you:** a handler without \`transaction\` runs again if a crash interrupts it: make it safe to repeat. [Signatures never expire](docs/security.md), so deliver by \`onPaid\`, which ignores done orders.`;
+- **Up to you:** a handler without \`transaction\` runs again if a crash interrupts it: make it safe to repeat. [Signatures never expire](docs/security.md), so deliver by \`onPaid\`, which ignores finished orders.`;
 }
 
 function count(kind: ReturnType<typeof kindOf>): number {
