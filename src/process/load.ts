@@ -221,19 +221,20 @@ class Turn {
 
   isLong(): boolean {
     if (this.#startedAt !== undefined) return performance.now() - this.#startedAt > LONG_TURN_MS;
-    this.#begin();
-    return false;
-  }
-
-  async wait(): Promise<void> {
-    while (this.isLong()) await new Promise<void>((resolve) => atEndOfTurn(() => resolve()));
-  }
-
-  #begin(): void {
     this.#startedAt = performance.now();
     atEndOfTurn(() => {
       this.#startedAt = undefined;
     });
+    return false;
+  }
+
+  async wait(): Promise<void> {
+    while (this.isLong()) {
+      const before = this.#startedAt;
+      await new Promise<void>((resolve) => atEndOfTurn(resolve));
+      // Without `setImmediate`, a timer ends the turn, and `crashPoints` stops the timers of a process that dies.
+      if (this.#startedAt === before) this.#startedAt = undefined;
+    }
   }
 }
 

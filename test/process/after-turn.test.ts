@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { afterTurn } from '../../src/runtime/timing.js';
 
 beforeEach(() => {
@@ -10,6 +10,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
+// The next file must not take the modules of another runtime.
+afterAll(() => void vi.resetModules());
 
 test('makes no timer for work that ends within its turn', () => {
   const callback = vi.fn();

@@ -7,7 +7,7 @@ const CLOCK = ['setTimeout', 'setInterval', 'setImmediate', 'performance', 'Date
 const clock = CLOCK.map((name) => globalThis[name]);
 
 // Files share a worker, so a replaced clock, function or environment variable ends with its file.
-afterAll(() => {
+afterAll(async () => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   vi.unstubAllGlobals();
@@ -20,6 +20,12 @@ afterAll(() => {
     Reflect.set(globalThis, name, clock[index]);
   });
   if (left.length > 0) throw new Error(`This file leaves its own ${left.join(', ')} to the next.`);
+  const { atEndOfTurn } = await import('../../src/runtime/turn.js');
+  const { HAS_PROCESS } = await import('../../src/runtime/has-process.js');
+  if (atEndOfTurn !== globalThis.setImmediate || !HAS_PROCESS)
+    throw new Error(
+      'This file leaves modules to the next that took its globals when they were loaded: call vi.resetModules() at its end.',
+    );
 });
 
 makePatient();
