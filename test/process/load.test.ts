@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Load } from '../../src/process/load.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -8,7 +8,17 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllGlobals();
 });
+// The next file must not take the modules of another runtime.
+afterAll(() => void vi.resetModules());
+
+/** Returns the class as a runtime with other globals loads it. */
+async function loadOn(globals: object): Promise<typeof Load> {
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+  vi.resetModules();
+  return (await import('../../src/process/load.js')).Load;
+}
 
 function setUp(Counted = Load) {
   const errors: string[] = [];
@@ -238,21 +248,23 @@ describe.each([
   ['Cloudflare', { WebSocketPair: class {} }],
   ['Vercel', { EdgeRuntime: 'edge-runtime' }],
 ])('on the edge runtime of %s', (_, globals) => {
-  beforeEach(() => {
-    for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
-    vi.resetModules();
-  });
-  afterEach(() => {
-    vi.unstubAllGlobals();
-    // The next file must not take the modules of this runtime.
-    vi.resetModules();
-  });
-
   test('deliveries that the platform cuts off take no capacity from later ones', async () => {
-    const { begin, load, shed } = setUp((await import('../../src/process/load.js')).Load);
+    const { begin, load, shed } = setUp(await loadOn(globals));
     // These deliveries never end.
     expect(begin(5_000)).toBe(5_000);
     expect(load.refuse()).toBeUndefined();
     expect(shed).not.toHaveBeenCalled();
   });
+});
+
+test('a turn ends without setImmediate, even if its timer was stopped', async () => {
+  const { load } = setUp(await loadOn({ setImmediate: undefined }));
+  load.waitForTurn();
+  // As crashPoints does with the process that it abandons.
+  vi.clearAllTimers();
+  vi.advanceTimersByTime(100);
+  const hasEnded = vi.fn();
+  load.waitForTurn()?.then(hasEnded);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(hasEnded).toHaveBeenCalledOnce();
 });

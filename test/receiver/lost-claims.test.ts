@@ -112,3 +112,17 @@ test.each([
   expect(claim).toHaveBeenCalledTimes(calls);
   expect(await answer).toMatchObject({ status: 503, outcome: 'unavailable' });
 });
+
+test('a delivery that another process takes over is busy, and names the handlers that had ended', async () => {
+  const onError = vi.fn();
+  const store = durableStore(() => ({ completeStep: async () => false }));
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError } });
+  for (const name of ['mail', 'book', 'stock']) receiver.on('order:paid', () => {}, { name });
+  const reply = deliver(receiver, paidOrder());
+  await vi.advanceTimersByTimeAsync(LEASE_MS);
+  expect(await reply).toMatchObject({ status: 503, outcome: 'busy' });
+  const lost = expect.objectContaining({ code: 'lease_lost' });
+  // A rejection that nothing handles fails the whole run.
+  for (const handler of ['mail', 'book', 'stock'])
+    expect(onError).toHaveBeenCalledWith(lost, expect.objectContaining({ handler }));
+});

@@ -128,25 +128,28 @@ test('a store that fails to claim an effect is reported, and answered with unava
   );
 });
 
-test('a lease that arrives too late is released, so that it does not count as a crash', async () => {
-  vi.useFakeTimers();
-  const memory = memoryStore();
+/** The claims of a store, whose answers wait for `answer()`. */
+function heldClaims(store: IdempotencyStore) {
   let answer: () => void = () => {};
   const isAnswered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const slow: IdempotencyStore['claim'] = async (...args) => {
-    const granted = await memory.claim(...args);
+  const claim: IdempotencyStore['claim'] = async (...args) => {
+    const granted = await store.claim(...args);
     await isAnswered;
     return granted;
   };
+  return { claim, answer: () => answer() };
+}
+
+test('a lease that arrives too late is released, so that it does not count as a crash', async () => {
+  const memory = memoryStore();
+  const { claim, answer } = heldClaims(memory);
   const { receiver, ship } = shop(
-    durableStore(() => ({ claim: slow }), memory),
+    durableStore(() => ({ claim }), memory),
     false,
   );
-  const reply = deliver(receiver, paidOrder());
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(await reply).toMatchObject({ outcome: 'unavailable' });
+  expect(await replyOf(receiver)).toMatchObject({ outcome: 'unavailable' });
   answer();
   await vi.advanceTimersByTimeAsync(0);
   // The attempt is the first one: the key of a delivery is the same in every receiver.
@@ -158,6 +161,21 @@ test('a lease that arrives too late is released, so that it does not count as a 
   expect(await deliver(other.receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
   expect(attempt).toBe(1);
   expect(ship).not.toHaveBeenCalled();
+});
+
+test('a lease that arrives too late and cannot be released does not end the process', async () => {
+  const memory = memoryStore();
+  const { claim, answer } = heldClaims(memory);
+  const release = vi.fn(() => Promise.reject(new Error('connection lost')));
+  const { receiver } = shop(
+    durableStore(() => ({ claim, release }), memory),
+    false,
+  );
+  await replyOf(receiver);
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  // A rejection that nothing handles fails the whole run.
+  expect(release).toHaveBeenCalledOnce();
 });
 
 test('a reported error does not contain the data that its driver attaches', async () => {

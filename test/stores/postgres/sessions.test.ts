@@ -1,0 +1,86 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SILENCE_MS } from '../../../src/stores/guard.js';
+import { toSessions } from '../../../src/stores/postgres/sessions.js';
+import type { PgPool, PgPoolClient } from '../../../src/stores/postgres/transaction.js';
+import { GAP_MS } from '../../../src/stores/store.js';
+
+/** A connection whose queries answer as a test needs it. A server does not get silent or fail on command. */
+class Connection extends EventEmitter implements PgPoolClient {
+  query = vi.fn<PgPoolClient['query']>(async () => ({ rows: [] }));
+}
+
+/** The sessions of a pool with two connections, one of which is left to everything else. */
+function newSessions() {
+  const connection = new Connection();
+  const release = vi.fn<(destroy?: boolean) => void>();
+  const pool: PgPool<Connection> = {
+    totalCount: 0,
+    connect: (callback) => callback(undefined, connection, release),
+  };
+  const sessions = toSessions<Connection>(pool, 2, false);
+  if (!sessions) throw new Error('The pool was not recognized.');
+  return { sessions, connection, release };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a lent connection that breaks does not end the process', async () => {
+  const { sessions, connection, release } = newSessions();
+  const session = await sessions.open('a');
+  connection.emit('error', new Error('The server closed the connection.'));
+  await session.rollBack();
+  expect(release).toHaveBeenCalledExactlyOnceWith(false);
+  expect(connection.listenerCount('error')).toBe(0);
+});
+
+test.each(['The server closed the connection.', 'Query read timeout'])(
+  'a connection leaves the pool if its rollback fails: %s',
+  async (reason) => {
+    const { sessions, connection, release } = newSessions();
+    const session = await sessions.open('a');
+    connection.query.mockRejectedValueOnce(new Error(reason));
+    await session.rollBack();
+    expect(release).toHaveBeenCalledExactlyOnceWith(true);
+  },
+);
+
+test('a rollback waits for a silent server for a limited time', async () => {
+  const { sessions, connection } = newSessions();
+  await (await sessions.open('a')).rollBack();
+  const limited = { text: 'ROLLBACK', query_timeout: SILENCE_MS };
+  expect(connection.query).toHaveBeenLastCalledWith(limited);
+});
+
+test('a transaction that has waited too long for a connection does not take the next free one', async () => {
+  const { sessions } = newSessions();
+  const first = await sessions.open('a');
+  const late = expect(sessions.open('b')).rejects.toMatchObject({ code: 'timed_out' });
+  await vi.advanceTimersByTimeAsync(SILENCE_MS);
+  await late;
+  await first.commit([]);
+  const next = await sessions.open('c');
+  await next.rollBack();
+});
+
+test('a connection that is kept for a delivery is free again if no transaction follows', () => {
+  const { sessions } = newSessions();
+  expect(sessions.keep('a')).toBe(true);
+  expect(sessions.keep('b')).toBe(false);
+  vi.advanceTimersByTime(GAP_MS);
+  expect(sessions.keep('c')).toBe(true);
+});
+
+test('a delivery has waited for a connection only once', () => {
+  const { sessions } = newSessions();
+  sessions.keep('a');
+  sessions.keep('b');
+  expect(sessions.hadToWait('a')).toBe(false);
+  expect(sessions.hadToWait('b')).toBe(true);
+  expect(sessions.hadToWait('b')).toBe(false);
+});
