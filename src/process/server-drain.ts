@@ -102,6 +102,8 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
   }
   while (!isClosed && !isOver()) {
     await pause(LOOK_MS);
+    // After a process stood still, its timers come first, and then the requests that have arrived meanwhile.
+    await endOfTurn();
     // Not at once, because a request may be on its way.
     if (performance.now() - lastRequestAt <= QUIET_MS) continue;
     server.closeIdleConnections?.();
@@ -125,12 +127,16 @@ async function acceptAll(server: ServerEvents, isOver: () => boolean): Promise<v
   server.prependListener('connection', onConnection);
   while (quietTurns < QUIET_TURNS && performance.now() < giveUpAt && !isOver()) {
     const beganAt = performance.now();
-    await new Promise<void>((resolve) => atEndOfTurn(resolve));
+    await endOfTurn();
     // After a long turn, new connections may not have been accepted yet.
     const isShort = performance.now() - beganAt < SHORT_TURN_MS;
     quietTurns = isShort ? quietTurns + 1 : 0;
   }
   server.removeListener('connection', onConnection);
+}
+
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => atEndOfTurn(resolve));
 }
 
 function emitsEvents(server: NodeServer): server is NodeServer & ServerEvents {

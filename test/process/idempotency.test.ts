@@ -284,6 +284,33 @@ describe('a lease that ends early', () => {
     expect(await closing).toBe(false);
   });
 
+  test('delays the responses of others until its result is recorded, even at a later attempt', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const base = memoryStore();
+    let isDown = true;
+    const complete: IdempotencyStore['complete'] = async (...args) => {
+      if (isDown) throw new Error('the store restarts');
+      return base.complete(...args);
+    };
+    const { process } = setUp(storeWith({ complete }, base), { timeoutMs: 10 });
+    const idempotency = process();
+    const { promise, resolve } = deferred<Work>();
+    const running = idempotency.doOnce(subject, KEEP, () => promise);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await running).toMatchObject({ outcome: 'failed' });
+    const waited = vi.fn();
+    void idempotency.recording?.then(waited);
+    resolve(DONE);
+    // The first attempts to record it are over by then.
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(waited).not.toHaveBeenCalled();
+    isDown = false;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(waited).toHaveBeenCalled();
+    expect(await base.isDone?.(subject.key)).toBe(true);
+  });
+
   test('because another process took over rejects the late result', async () => {
     const base = memoryStore();
     // This process is frozen: its renewals do not reach the store.

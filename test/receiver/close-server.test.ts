@@ -174,6 +174,30 @@ describe('close({ server })', () => {
     expect(await elapse(receiver.close({ server }), 2_000)).toBeLessThan(2_000);
   });
 
+  test('answers a request on an open connection that arrived while the process stood still', async () => {
+    const { receiver, server, handled, port } = await shop();
+    const socket = connect(port, '127.0.0.1');
+    const signature = await sign(body, SECRET);
+    const send = () =>
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: shop\r\nX-Service-Event: order:paid\r\nX-Service-Webhook: whl_${++deliveries}\r\n` +
+          `X-Service-Signature: ${signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    const answers: string[] = [];
+    socket.on('data', (data) => answers.push(`${data}`)).on('error', () => {});
+    send();
+    await vi.waitUntil(() => answers.length > 0);
+    holdTime();
+    const closing = receiver.close({ server });
+    await elapse(closing, 500);
+    send();
+    // In the same turn: the server has not read the request yet.
+    vi.advanceTimersByTime(1_000);
+    await elapse(closing, 2_000);
+    expect(answers.map((answer) => answer.slice(0, 15))).toEqual(Array(2).fill('HTTP/1.1 200 OK'));
+    expect(handled).toHaveBeenCalledTimes(2);
+  });
+
   test('answers all requests in a storm over open connections, without a 503', async () => {
     const { receiver, server, port } = await shop(
       () => new Promise((resolve) => setTimeout(resolve, 5)),

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { createReceiver, type HandOff, type SealedDelivery, toJob } from 'storefront-webhooks';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -92,6 +92,25 @@ test('an error of the queue reaches the hooks without the properties of its driv
   const [error] = onError.mock.calls[0] ?? [];
   expect(error).toMatchObject({ message: 'OOM command not allowed', code: 'OOM' });
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('buyer@example.com');
+});
+
+test('a queue that does not answer learns that the receiver has given up', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const signals: AbortSignal[] = [];
+  const enqueue: HandOff['enqueue'] = (_, { signal }) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  };
+  const web = createReceiver({ secret: SECRET, queue: { durable: true, enqueue }, hooks });
+  const reply = deliver(web, paidOrder());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await reply).toMatchObject({ status: 503, outcome: 'unavailable' });
+  expect(signals.map(({ reason }) => reason)).toEqual([
+    expect.objectContaining({ code: 'timed_out' }),
+  ]);
 });
 
 test('a worker rejects a delivery of another scope, and runs no handler', async () => {

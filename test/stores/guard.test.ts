@@ -166,7 +166,12 @@ test('a lease that arrives too late is released, so that it does not count as a 
 test('a lease that arrives too late and cannot be released does not end the process', async () => {
   const memory = memoryStore();
   const { claim, answer } = heldClaims(memory);
-  const release = vi.fn(() => Promise.reject(new Error('connection lost')));
+  let releases = 0;
+  // No mock function, which would handle the rejection.
+  const release = async () => {
+    releases += 1;
+    throw new Error('connection lost');
+  };
   const { receiver } = shop(
     durableStore(() => ({ claim, release }), memory),
     false,
@@ -175,7 +180,7 @@ test('a lease that arrives too late and cannot be released does not end the proc
   answer();
   await vi.advanceTimersByTimeAsync(0);
   // A rejection that nothing handles fails the whole run.
-  expect(release).toHaveBeenCalledOnce();
+  expect(releases).toBe(1);
 });
 
 test('a reported error does not contain the data that its driver attaches', async () => {

@@ -1,5 +1,6 @@
 import { type IdempotencyStore, WebhookError } from 'storefront-webhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { forward } from '../../src/stores/contract.js';
 import { guardStore } from '../../src/stores/guard.js';
 import { durableStore } from '../support/durable.js';
 
@@ -27,7 +28,8 @@ function storeThat(...ends: (Error | 'hangs' | undefined)[]): IdempotencyStore {
       return true;
     },
   }));
-  return guardStore({ ...store, description: 'Redis', whenSilent: 'Set a limit.' });
+  // As withContract wraps each store.
+  return guardStore(forward({ ...store, description: 'Redis', whenSilent: 'Set a limit.' }));
 }
 
 async function ask(store: IdempotencyStore, times: number): Promise<void> {

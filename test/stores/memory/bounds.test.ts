@@ -2,6 +2,7 @@ import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { replay } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { memoryBehind } from '../../../src/stores/memory.js';
+import { collect } from '../../support/memory.js';
 
 const terms = (owner: string) => ({ owner, leaseMs: 60_000, keepMs: 60_000, maxCrashes: 3 });
 const keyOf = (name: string) => Buffer.from(name).toString('hex').padEnd(64, '0');
@@ -189,4 +190,20 @@ test('a receiver whose memory store is full answers 503 with Retry-After', async
   expect(errors).toEqual([expect.objectContaining({ code: 'store_unavailable' })]);
   finish();
   expect(await first).toMatchObject({ outcome: 'handled' });
+});
+
+test('a memory store forgets the body of a done delivery', async () => {
+  const store = memoryStore();
+  let body: Uint8Array | undefined = new Uint8Array(10);
+  const held = new WeakRef(body);
+  const claimed = await store.claim({ ...delivery('done'), body }, terms('done'));
+  const fence = claimed.state === 'acquired' ? claimed.fence : 0;
+  await store.complete(keyOf('done'), fence, 60_000);
+  body = undefined;
+  const isHeld = () => {
+    collect();
+    return held.deref() !== undefined;
+  };
+  await expect.poll(isHeld, { timeout: 2_000 }).toBe(false);
+  expect(await store.isDone?.(keyOf('done'))).toBe(true);
 });
