@@ -2,8 +2,10 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SILENCE_MS } from '../../../src/stores/guard.js';
 import { toSessions } from '../../../src/stores/postgres/sessions.js';
+import { Transactions } from '../../../src/stores/postgres/transact.js';
 import type { PgPool, PgPoolClient } from '../../../src/stores/postgres/transaction.js';
 import { GAP_MS } from '../../../src/stores/store.js';
+import { termsOf } from './work-of-a-transaction.js';
 
 /** A connection whose queries answer as a test needs it. A server does not get silent or fail on command. */
 class Connection extends EventEmitter implements PgPoolClient {
@@ -84,3 +86,24 @@ test('a delivery has waited for a connection only once', () => {
   expect(sessions.hadToWait('b')).toBe(true);
   expect(sessions.hadToWait('b')).toBe(false);
 });
+
+test.each([
+  ['its lease has ended', { signal: AbortSignal.abort() }],
+  ['another process has the lease', { begin: async () => false }],
+  ['its beginning cannot be recorded', { begin: () => Promise.reject(new Error('down')) }],
+])(
+  'a connection returns to the pool if a transaction does not begin, because %s',
+  async (_, change) => {
+    const { sessions, connection, release } = newSessions();
+    const transactions = new Transactions(
+      sessions,
+      async () => false,
+      () => {},
+    );
+    const work = vi.fn();
+    await transactions.run({ ...termsOf('key', 1), ...change }, work).catch(() => {});
+    expect(work).not.toHaveBeenCalled();
+    expect(connection.query).toHaveBeenCalledOnce();
+    expect(release).toHaveBeenCalledExactlyOnceWith(false);
+  },
+);
