@@ -3,7 +3,7 @@ import { createGoods } from 'storefront-webhooks/goods';
 import { sign } from 'storefront-webhooks/testing';
 import { expect, test, vi } from 'vitest';
 import { gate } from '../support/gate.js';
-import { call, ORDER, SECRET } from './calls.js';
+import { call, ORDER, SECRET, watched } from './calls.js';
 
 /** The most calls that a process accepts at once. */
 const FULL = 4_000;
@@ -55,6 +55,16 @@ test('hundreds of unsigned calls of the usual size may wait, but not any number'
   await vi.waitUntil(() => small.onError.mock.calls.length > 0);
   small.open(true);
   expect(new Set(await statuses(more))).toEqual(new Set([200, 503]));
+});
+
+test('a call whose `verify.order` throws gives its memory back', async () => {
+  const order = async () => {
+    throw new Error('no such order');
+  };
+  const { goods } = watched({ verify: { order } });
+  const large = { ...ORDER, note: ' '.repeat(1_000_000) };
+  // Two of these take nearly all the memory.
+  for (let sent = 0; sent < 3; sent += 1) expect((await call(goods, large)).status).toBe(500);
 });
 
 test('an unsigned call that waits alone is accepted at any size within `limit`', async () => {
