@@ -198,6 +198,23 @@ describe('a function that makes goods', () => {
     ]);
   });
 
+  test('that fails runs again once all its steps have ended, although a step fails before another ends', async () => {
+    const book = vi.fn(() => new Promise<void>((resolve) => setTimeout(resolve, 10)));
+    const mail = vi.fn(async () => {});
+    mail.mockRejectedValueOnce(new Error('no address'));
+    const { goods } = shop(memoryStore(), (_, { once, attempt }) => {
+      void once('book', book);
+      void once('mail', mail);
+      if (attempt === 1) throw new Error('no key is left');
+      return 'KEY-2';
+    });
+    expect([await call(goods), await call(goods)]).toMatchObject([
+      { status: 500 },
+      { status: 200, body: 'KEY-2' },
+    ]);
+    expect([book, mail].map(({ mock }) => mock.calls.length)).toEqual([1, 2]);
+  });
+
   test('that takes too long gets an aborted signal, and the next call gets its goods', async () => {
     const { goods, onError } = shop(
       memoryStore(),
