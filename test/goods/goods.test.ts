@@ -109,6 +109,7 @@ describe('goods', () => {
     ['a blank text', ' \n', /returned nothing/],
     ['no bytes', new Uint8Array(), /returned nothing/],
     ['the text of a missing value', `${undefined}`, /the text "undefined"/],
+    ['that text from a shell', 'undefined\n', /the text "undefined", so/],
     ['an object converted to text', `${{}}`, /the text "\[object Object\]"/],
     ['a number', 7, /returned number/],
     ['an object without a content type', { body: 'KEY' }, /returned an object/],
