@@ -212,6 +212,15 @@ describe('no error contains', () => {
     expect(error.message).toContain('No account [redacted].');
   });
 
+  test('the rest of a text that ends in the e-mail of the account', async () => {
+    const auth = { email: 'seller@example.com', apiKey };
+    const blocked = 'another.seller@example.com';
+    provider.answers(json(400, { message: `Known: ${blocked}` }));
+    const { blacklist } = connect({ auth });
+    const entry = { blacklist_type: 1, blocked_data: blocked };
+    expect((await errorOf(blacklist.create(entry))).message).toContain('Known: [redacted].');
+  });
+
   test('one of the goods; pieces under six characters stay', async () => {
     const shown = await refusal({ info: 'a,e,i,o,AAAA-1111,' }, 'Validation failed', [
       'no AAAA-1111',
