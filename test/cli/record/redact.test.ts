@@ -23,6 +23,8 @@ describe('redact', () => {
     ['billing_address', '{"line_1":"1 Road","zip":1234}', '{"line_1":"redacted","zip":0}'],
     ['first_name', '"Jane"', '"redacted"'],
     ['referral', '"https://x.test/?token=1"', '"https://example.com/redacted"'],
+    ['dynamic_url', '"https://x.test/goods?key=1"', '"https://example.com/redacted"'],
+    ['webhook_url', '"https://x.test/hooks/key-1"', '"https://example.com/redacted"'],
     ['message', '"I am Jane"', '"redacted"'],
   ])('%s: %s', (field, value, standIn) => {
     const body = `{"id":1,"${field}":${value},"status":100}`;
