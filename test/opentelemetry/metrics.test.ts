@@ -3,6 +3,7 @@ import { DataPointType, InstrumentType } from '@opentelemetry/sdk-metrics';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { describe, expect, test } from 'vitest';
+import { Reporter } from '../../src/report/hooks.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { collecting, traced } from './collected.js';
 
@@ -62,6 +63,18 @@ describe('the counter of deliveries', () => {
       {
         'messaging.destination.name': '_OTHER',
         'storefront_webhooks.outcome': 'failed',
+        value: 1,
+      },
+    ]);
+  });
+
+  test('counts requests that are answered 503 because of overload', async () => {
+    const { telemetry, points } = traced();
+    new Reporter({ hooks: {}, telemetry, debug: false }).shed();
+    expect(await points('storefront_webhooks.deliveries')).toEqual([
+      {
+        'messaging.destination.name': '_OTHER',
+        'storefront_webhooks.outcome': 'unavailable',
         value: 1,
       },
     ]);
