@@ -36,7 +36,13 @@ export function pgBossQueue(
   const queues = new Queues(boss, name);
 
   const find = async (delivery: SealedDelivery, { tx }: Options) =>
-    boss.getJobById(name, jobIdOf(delivery), { ...toOptions(tx), includeArchive: false });
+    boss
+      .getJobById(name, jobIdOf(delivery), { ...toOptions(tx), includeArchive: false })
+      // pg-boss 12 rejects this if the queue is missing.
+      .catch((error: unknown) => {
+        queues.forget();
+        throw error;
+      });
 
   const remove = async (delivery: SealedDelivery, { tx }: Options) =>
     boss.deleteJob(name, jobIdOf(delivery), toOptions(tx));

@@ -2,7 +2,7 @@ import pg from 'pg';
 import PgBoss from 'pg-boss';
 import { type Boss, pgBossQueue, pgBossWorker } from 'storefront-webhooks/pg-boss';
 import { expect, test, vi } from 'vitest';
-import { enqueue, newDelivery } from '../deliveries.js';
+import { enqueue, newDelivery, redrive } from '../deliveries.js';
 
 /** A pg-boss with both queues, which sends each job under the given id. */
 function bossWithQueues() {
@@ -70,5 +70,43 @@ test.each(['created', 'active', 'retry'])(
     expect(id.replaceAll('-', '')).toBe(delivery.key.slice(0, 32));
     expect(boss.send).toHaveBeenCalledOnce();
     expect(boss.deleteJob).not.toHaveBeenCalled();
+  },
+);
+
+test('a missing queue is created to keep deliveries for 30 days, and to try a dead letter 100 times', async () => {
+  const boss = bossWithQueues();
+  boss.getQueue.mockResolvedValue(null);
+  await enqueue(pgBossQueue(boss), newDelivery());
+  const days30 = { retentionSeconds: 2_592_000, retentionMinutes: 43_200 };
+  expect(boss.createQueue.mock.calls).toEqual([
+    ['webhooks-dead', expect.objectContaining({ ...days30, retryLimit: 100 })],
+    ['webhooks', expect.objectContaining({ ...days30, deadLetter: 'webhooks-dead' })],
+  ]);
+});
+
+const noQueue = new Error('Queue webhooks does not exist');
+
+test.each<[string, typeof enqueue, (boss: ReturnType<typeof bossWithQueues>) => void]>([
+  ['takes no delivery', enqueue, ({ send }) => send.mockResolvedValue(null)],
+  ['rejects a delivery', enqueue, ({ send }) => send.mockRejectedValue(noQueue)],
+  // As pg-boss 12 does.
+  ['cannot look up a delivery', redrive, ({ getJobById: look }) => look.mockRejectedValue(noQueue)],
+])(
+  'a queue that %s, because it was deleted, is created for the next one',
+  async (_, call, lose) => {
+    const boss = bossWithQueues();
+    const queue = pgBossQueue(boss);
+    await call(queue, newDelivery());
+    boss.getQueue.mockResolvedValue(null);
+    lose(boss);
+    await expect(call(queue, newDelivery())).rejects.toThrow();
+    expect(boss.createQueue).not.toHaveBeenCalled();
+    boss.send.mockResolvedValue('sent');
+    boss.getJobById.mockResolvedValue(null);
+    await call(queue, newDelivery());
+    expect(boss.createQueue.mock.calls.map(([name]) => name)).toEqual([
+      'webhooks-dead',
+      'webhooks',
+    ]);
   },
 );
