@@ -47,6 +47,22 @@ describe('the completion of a job of pg-boss 10', () => {
     expect(await database.executeSql('', ['webhooks', ['b'], '{}'])).toBeDefined();
   });
 
+  test('runs on the connections of its database, as every other statement does', async () => {
+    /** Keeps its connections to itself, as the database of pg-boss 10 does. */
+    class Database {
+      readonly #count = 1;
+      async executeSql(_: string, __?: unknown[]) {
+        return { rows: [{ count: this.#count }] };
+      }
+    }
+    const database = new Database();
+    guardEnds(boss10(database))(job('a'));
+    for (const id of ['b', 'a'])
+      expect(await database.executeSql('', ['webhooks', [id], '{}'])).toEqual({
+        rows: [{ count: 1 }],
+      });
+  });
+
   test('is abandoned after half a minute without a rejection', async () => {
     vi.useFakeTimers();
     const { database } = down(Number.POSITIVE_INFINITY);
