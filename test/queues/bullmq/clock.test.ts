@@ -68,6 +68,13 @@ describe('a job of BullMQ', () => {
     expect(await process(job, 'failed')).toMatchObject({ seconds: 16 });
   });
 
+  test('understands a driver that returns the time as a Date', async () => {
+    const job = jobOf(0, { attemptsMade: 4 });
+    const time = async () => new Date(Date.now() - HOUR_MS);
+    Object.assign(job.queue.backend, { client: Promise.resolve({ time }) });
+    expect(await process(job, 'failed')).toMatchObject({ seconds: 16 });
+  });
+
   test('is delayed by BullMQ 5.0, which cannot put a job back', async () => {
     const job = jobOf(HOUR_MS);
     Object.assign(job, { moveToWait: undefined });
@@ -137,6 +144,16 @@ describe('a job of BullMQ', () => {
     await expect(bullmqWorker({ closing, dispatch })(job, 'token')).rejects.toThrow();
     expect(job.moveToDelayed).toHaveBeenCalledExactlyOnceWith(expect.any(Number), 'token');
     expect(job.moveToDelayed.mock.lastCall?.[0]).toBeGreaterThanOrEqual(soonest);
+  });
+
+  test('comes back after a minute at most, however often it was put back', async () => {
+    vi.useFakeTimers();
+    const job = jobOf(0);
+    Object.assign(job, { attemptsStarted: 40 });
+    const worker = bullmqWorker({ dispatch: async () => ({ outcome: 'unavailable', ran: [] }) });
+    const startedAt = Date.now();
+    await expect(worker(job, 'token')).rejects.toThrow('unavailable');
+    expect(job.moveToDelayed).toHaveBeenCalledExactlyOnceWith(startedAt + 60_000, 'token');
   });
 
   test('comes back no sooner than its receiver asks', async () => {

@@ -1,7 +1,7 @@
-import { bullmqWorker } from 'storefront-webhooks/bullmq';
+import { bullmqQueue, bullmqWorker } from 'storefront-webhooks/bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { toJob } from '../../../src/queues/job.js';
-import { newDelivery } from '../deliveries.js';
+import { enqueue, newDelivery } from '../deliveries.js';
 
 const retryStrategy = () => 100;
 const reconnectOnError = () => true;
@@ -58,5 +58,32 @@ describe('the connection of a worker', () => {
     expect(lines()).toEqual([]);
     await workWith(Promise.resolve({ isCluster: true, options: { redisOptions: {} } }));
     expect(lines()).toEqual([expect.stringContaining('no socketTimeout. ')]);
+  });
+});
+
+describe('the connection of a queue', () => {
+  async function open(client: Promise<unknown>) {
+    const add = vi.fn(async () => ({}));
+    const getBackend = () => ({ client });
+    const queue = bullmqQueue({ name: 'webhooks', add, getJob: async () => undefined, getBackend });
+    await enqueue(queue, newDelivery()).catch(() => {});
+  }
+
+  test('without a time limit leads to one line on stderr', async () => {
+    await open(clientOf({ retryStrategy, reconnectOnError, maxRetriesPerRequest: 1 }));
+    expect(lines()).toEqual([
+      expect.stringMatching(
+        /the connection of the queue "webhooks" has no socketTimeout\. .* answered 503 .* socketTimeout: 5000, /,
+      ),
+    ]);
+  });
+
+  test.each([
+    ['has one, whatever else it lacks', () => clientOf({ retryStrategy, socketTimeout: 5_000 })],
+    ['is of another driver', () => clientOf({})],
+    ['cannot be made', () => Promise.reject(new Error('Connection is closed.'))],
+  ])('leads to no line if it %s', async (_, connected) => {
+    await open(connected());
+    expect(lines()).toEqual([]);
   });
 });
