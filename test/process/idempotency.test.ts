@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Idempotency } from '../../src/process/idempotency.js';
 import type { Lease, Work } from '../../src/process/lease.js';
 import { Load } from '../../src/process/load.js';
-import { keepTrying } from '../../src/runtime/timing.js';
 import { forward } from '../../src/stores/contract.js';
 
 const DONE: Work = { state: 'done', ran: ['deliver'] };
@@ -620,15 +619,4 @@ describe('closing', () => {
         .doOnce(subject, KEEP, async () => DONE),
     ).toMatchObject({ attempt: 1 });
   });
-});
-
-test('a process that was frozen for longer than the retries of a write tries the write once more', async () => {
-  const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(600_000);
-  const write = vi.fn(async () => 'written');
-  expect(await keepTrying(write, { isOver: () => false, onFailed: () => {} })).toBe('written');
-  write.mockRejectedValue(new Error('it is still down'));
-  now.mockReturnValueOnce(0);
-  expect(await keepTrying(write, { isOver: () => false, onFailed: () => {} })).toBeUndefined();
-  expect(write).toHaveBeenCalledTimes(2);
-  now.mockRestore();
 });
