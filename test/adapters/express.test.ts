@@ -120,6 +120,18 @@ describe.each([
     },
   );
 
+  test('behind code that has the body read as text, the error says that its bytes are gone', async () => {
+    const { app, receiver, onError, handler } = setUp();
+    app.use((incoming, _response, next) => {
+      incoming.setEncoding('utf8');
+      next();
+    });
+    app.post('/webhooks', toExpress(receiver));
+    expect((await post(app, '/webhooks')).status).toBe(500);
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ code: 'body_consumed' });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
   test('behind a parser that found nothing to parse, the body is still read', async () => {
     const { app, receiver } = setUp();
     // The parser leaves req.body as {} in Express 4 and undefined in Express 5, and does not read the stream.

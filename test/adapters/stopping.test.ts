@@ -7,6 +7,7 @@ import {
   memoryStore,
   type ScopedSecret,
 } from 'storefront-webhooks';
+import { toFetch } from 'storefront-webhooks/fetch';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { replay, sign } from 'storefront-webhooks/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -135,6 +136,33 @@ test('the claims of pipelined deliveries learn that their connection has ended',
   expect(isGone()).toEqual([true, true]);
   open();
   expect(await closing(receiver)).toBeLessThan(2_500);
+});
+
+test('the claim of a delivery learns that the sender of its Request has disconnected', async () => {
+  const { open, opened } = gate();
+  const base = memoryStore();
+  const claim = vi.fn<IdempotencyStore['claim']>(async (delivery, lease) => {
+    await opened;
+    return base.claim(delivery, lease);
+  });
+  const receiver = createReceiver({ secret: SECRET, store: forward(base, { claim }) });
+  const body = JSON.stringify(paidOrder());
+  const headers = {
+    'X-Service-Event': 'order:paid',
+    'X-Service-Webhook': 'whl_1',
+    'X-Service-Signature': sign(body, SECRET),
+  };
+  const sender = new AbortController();
+  const answered = toFetch(receiver.on('*', () => {}))(
+    new Request('http://shop/', { method: 'POST', headers, body, signal: sender.signal }),
+  );
+  await vi.waitFor(() => expect(claim).toHaveBeenCalledOnce());
+  const isGone = () => claim.mock.lastCall?.[1].isGone?.();
+  expect(isGone()).toBe(false);
+  sender.abort();
+  expect(isGone()).toBe(true);
+  open();
+  await answered;
 });
 
 test('all pipelined deliveries share one listener, and close() does not wait for their open connection', async () => {
