@@ -46,6 +46,23 @@ test('a delivery without an id keeps its key in the queue', async () => {
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'duplicate' });
 });
 
+test('a very long event is cut before it is stored, and its delivery keeps its key', async () => {
+  const { jobs, queue } = makeQueue();
+  const event = `coupon:${'x'.repeat(15_000)}`;
+  await deliver(createReceiver({ secret: SECRET, queue }), paidOrder(), { event });
+  const [job] = jobs;
+  expect(job?.event).toMatch(/^coupon:x{93}…[0-9a-f]{32}$/);
+
+  const store = durableStore();
+  const worker = createReceiver({ secret: SECRET, store, hooks }).onUnknown(() => {
+    throw new Error('no');
+  });
+  expect(await deliver(worker, paidOrder(), { event })).toMatchObject({ outcome: 'failed' });
+  const kept = await store.list({ state: 'failing', limit: 9 });
+  expect(kept).toMatchObject([{ key: job?.key, event: job?.event }]);
+  if (job) expect(await worker.dispatch(job)).toMatchObject({ outcome: 'failed', key: job.key });
+});
+
 test('an unverified or unreadable delivery is not queued', async () => {
   const { jobs, queue } = makeQueue();
   const web = createReceiver({ secret: SECRET, queue, hooks });
