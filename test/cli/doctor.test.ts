@@ -77,6 +77,15 @@ describe('storefront-webhooks doctor', () => {
       }),
     );
 
+  test.each([
+    ['another', sign('another body')],
+    ['no', ''],
+  ])('takes the given signature if the recording has %s signature', async (_, recorded) => {
+    const file = recording('app.hook.json', sent, recorded);
+    const { status, stdout } = await run(file, sign(sent));
+    expect([status, JSON.parse(stdout).result]).toEqual([0, 'genuine']);
+  });
+
   test('names the hop that changed the body, from two recordings', async () => {
     const edge = recording('edge.hook.json', sent);
     const { status, stdout } = await run(
