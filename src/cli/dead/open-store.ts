@@ -7,6 +7,8 @@ import { type IdempotencyStore, UsageError } from 'storefront-webhooks';
 import { postgresStore } from 'storefront-webhooks/postgres';
 import { redisStore } from 'storefront-webhooks/redis';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
+import { withTimeout } from '../../runtime/timing.js';
+import { forward } from '../../stores/contract.js';
 import type { Host } from '../host.js';
 
 /** A store that was opened by its URL, and the function that closes it. */
@@ -112,16 +114,36 @@ async function openRedis(url: string): Promise<OpenStore> {
   }
   const redis = await load<typeof import('redis')>('redis');
   if (!redis) throw noDriver('Redis', 'ioredis');
+  return openNodeRedis(redis, url);
+}
+
+/** Opens a store with node-redis, whose earlier versions wait forever for a server that stops answering. */
+export async function openNodeRedis(
+  redis: typeof import('redis'),
+  url: string,
+): Promise<OpenStore> {
   const client = redis.createClient({
     url,
     disableOfflineQueue: true,
     socket: { connectTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS, reconnectStrategy: false },
   });
   client.on('error', () => {});
-  await client.connect();
-  // redis 4 has no destroy().
-  const close = async () => (client.destroy ? client.destroy() : client.disconnect());
-  return { store: redisStore(client), close };
+  const close = async () => {
+    try {
+      // redis 4 has no destroy().
+      await (client.destroy ? client.destroy() : client.disconnect());
+    } catch {
+      // Before redis 6, it throws if the connection is lost already.
+    }
+  };
+  const limited = <Value>(answer: Promise<Value>) => withTimeout(answer, 'The store', TIMEOUT_MS);
+  try {
+    await limited(client.connect());
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { store: forward(redisStore(client), {}, (run) => limited(run())), close };
 }
 
 /** Returns a row if the database has tables, and none of them is a store's. */
