@@ -80,12 +80,18 @@ export function addCheck(program: Command, session: Session): void {
         '\n\nExample:\n  npx storefront-webhooks check http://localhost:3000/webhooks \\' +
         `\n    --observe "sqlite3 -cmd '.timeout 5000' shop.db \\"SELECT count(*) FROM keys WHERE order_id = '{order}'\\""`,
     )
-    .action(async (url: string, flags: Flags) =>
-      session.end((await run(readUrl(url), flags, session)) ? 0 : 1),
-    );
+    .action(async (url: string, flags: Flags) => {
+      const ended = new AbortController();
+      try {
+        session.end((await run(readUrl(url), flags, session, ended.signal)) ? 0 : 1);
+      } finally {
+        // A count that still runs would keep the process running.
+        ended.abort();
+      }
+    });
 }
 
-async function run(url: URL, flags: Flags, session: Session): Promise<boolean> {
+async function run(url: URL, flags: Flags, session: Session, ended: AbortSignal): Promise<boolean> {
   const { host, printer } = session;
   const rows = choose(flags.only);
   const [secret] = readSecrets(flags, session);
@@ -95,7 +101,7 @@ async function run(url: URL, flags: Flags, session: Session): Promise<boolean> {
     flags.unpaid === undefined ? undefined : read(flags.unpaid),
   );
   const observer =
-    flags.observe === undefined ? undefined : createObserver(flags.observe, host.env);
+    flags.observe === undefined ? undefined : createObserver(flags.observe, host.env, ended);
   await permit(url, flags, session);
   if (observer) await tryObserver(observer, orders);
   const startedAt = new Date();

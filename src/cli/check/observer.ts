@@ -23,14 +23,17 @@ const TIMEOUT_MS = 10_000;
  * Creates an observer.
  *
  * @param what - A URL to fetch, or a shell command.
+ * @param ended - Ends all counts.
  */
-export function createObserver(what: string, env: Host['env']): Observer {
+export function createObserver(what: string, env: Host['env'], ended: AbortSignal): Observer {
   const isUrl = /^https?:\/\//.test(what);
   return {
     perOrder: what.includes(PLACE) || (!isUrl && what.includes('ORDER_ID')),
     async count(orderId) {
       const text = what.replaceAll(PLACE, orderId);
-      const told = await patiently(() => (isUrl ? get(text) : run(text, orderId, env)));
+      const told = await patiently(ended, () =>
+        isUrl ? get(text, ended) : run(text, orderId, env, ended),
+      );
       const count = firstCount(told.replaceAll(orderId, ''));
       if (count === undefined) throw failed('the output contains no whole number');
       return count;
@@ -39,12 +42,13 @@ export function createObserver(what: string, env: Host['env']): Observer {
 }
 
 /** Retries, because a database may be locked or a shop restarting, and one failure would end the whole check. */
-async function patiently(ask: () => Promise<string>): Promise<string> {
+async function patiently(ended: AbortSignal, ask: () => Promise<string>): Promise<string> {
   for (let attempt = 1; ; attempt++) {
+    ended.throwIfAborted();
     try {
       return await ask();
     } catch (error) {
-      if (attempt === ATTEMPTS) throw failed(whyOf(error));
+      if (attempt === ATTEMPTS || ended.aborted) throw failed(whyOf(error));
       await sleep(PAUSE_MS);
     }
   }
@@ -60,14 +64,15 @@ function whyOf(error: unknown): string {
   return typeof code === 'string' ? `${error.message} (${code})` : error.message;
 }
 
-async function get(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+async function get(url: string, ended: AbortSignal): Promise<string> {
+  const signal = AbortSignal.any([ended, AbortSignal.timeout(TIMEOUT_MS)]);
+  const response = await fetch(url, { signal });
   if (!response.ok) throw new Error(`the URL answered ${response.status}`);
   return response.text();
 }
 
-function run(command: string, orderId: string, env: Host['env']): Promise<string> {
-  return runForOutput(command, { ...env, ORDER_ID: orderId }, TIMEOUT_MS);
+function run(command: string, orderId: string, env: Host['env'], ended: AbortSignal) {
+  return runForOutput(command, { ...env, ORDER_ID: orderId }, TIMEOUT_MS, ended);
 }
 
 /** Returns the first number in JSON, or the first free-standing number in a text. */

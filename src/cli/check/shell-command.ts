@@ -3,15 +3,17 @@ import { spawn } from 'node:child_process';
 /**
  * Runs a command in the shell, and returns its output.
  *
+ * @param ended - Ends the command before its time.
  * @throws {Error} If it fails, or does not end in time.
  */
 export function runForOutput(
   command: string,
   env: Readonly<Record<string, string | undefined>>,
   timeoutMs: number,
+  ended: AbortSignal,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    // A process group of its own, so that a timeout also kills the processes that the command has started.
+    // A process group of its own, so that its end also kills the processes that the command has started.
     const child = spawn(command, {
       shell: true,
       detached: true,
@@ -26,13 +28,20 @@ export function runForOutput(
     child.stderr.on('data', (piece: Buffer) => {
       err += piece;
     });
-    const timer = setTimeout(() => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    const kill = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // All of its processes have ended at this moment.
+      }
       reject(new Error(`the command did not end within ${timeoutMs / 1000} s`));
-    }, timeoutMs);
+    };
+    const timer = setTimeout(kill, timeoutMs);
+    ended.addEventListener('abort', kill);
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
+      ended.removeEventListener('abort', kill);
       const [why = ''] = err.trim().split('\n').slice(-1);
       if (code === 0) resolve(out);
       else reject(new Error(`the command exited with ${code}${why === '' ? '' : `: ${why}`}`));

@@ -222,7 +222,8 @@ test.each([
 
 test('a failed count is retried, because a database may be locked', async () => {
   const mark = join(folder, 'asked');
+  const running = new AbortController().signal;
   // The first attempt fails.
   const command = `if test -e ${mark}; then echo 3; else touch ${mark}; echo locked >&2; exit 5; fi`;
-  expect(await createObserver(command, process.env).count('ord_1')).toBe(3);
+  expect(await createObserver(command, process.env, running).count('ord_1')).toBe(3);
 });

@@ -2,20 +2,45 @@ import { execFileSync } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createObserver } from '../../../src/cli/check/observer.js';
 import { runForOutput } from '../../../src/cli/check/shell-command.js';
 import { newFolder } from '../../support/folders.js';
 
-test('a command that takes too long is ended with the processes that it has started', async () => {
+/** Returns a command whose process never ends. */
+function endless() {
+  // Its time limit is over only if the test says so.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const pipe = join(newFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
-  const counted = runForOutput(`sleep 60 > ${pipe} & wait`, process.env, 10_000);
+  return {
+    command: `sleep 30 > ${pipe} & wait`,
+    /** Resolves once the process runs, to a function whose result resolves once the process has ended. */
+    async begun() {
+      const written = await open(pipe);
+      onTestFinished(() => written.close());
+      return () => written.readFile('utf8');
+    },
+  };
+}
+
+test('a command that takes too long is ended with the processes that it has started', async () => {
+  const { command, begun } = endless();
+  const counted = runForOutput(command, process.env, 10_000, new AbortController().signal);
   const refused = expect(counted).rejects.toThrow('the command did not end within 10 s');
-  // Opens once the process writes to it, and ends once no process does.
-  const written = await open(pipe);
+  const ended = await begun();
   await vi.advanceTimersByTimeAsync(10_000);
   await refused;
-  expect(await written.readFile('utf8')).toBe('');
-  await written.close();
+  expect(await ended()).toBe('');
+});
+
+test('a count ends with the check, and is not retried', async () => {
+  const { command, begun } = endless();
+  const check = new AbortController();
+  const counted = createObserver(command, process.env, check.signal).count('ord_1');
+  const refused = expect(counted).rejects.toThrow('--observe does not count');
+  const ended = await begun();
+  check.abort();
+  await refused;
+  expect(await ended()).toBe('');
 });
