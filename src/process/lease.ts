@@ -256,25 +256,25 @@ export class Lease {
 
   #tick(): void {
     const left = this.#startedAt + this.#timing.timeoutMs - performance.now();
-    if (left <= 0) {
-      this.#endEarly('timeout');
-      return;
+    if (left <= 0) this.#endEarly('timeout');
+    else {
+      this.#stopTimer = this.#startTimer(left);
+      // Not awaited: a store that hangs must not delay the time limit.
+      this.#renewing = this.#renew();
     }
-    this.#stopTimer = this.#startTimer(left);
-    // Not awaited: a store that hangs must not delay the time limit.
-    this.#renewing = this.#renew();
   }
 
   /** @param isAfterTransaction - The lease may have expired. Until it is renewed, the transaction counts as running. */
   async #renew(isAfterTransaction = false): Promise<void> {
-    if (this.#stopped || (this.#isInTransaction && !isAfterTransaction) || this.hasEnded()) return;
+    if (this.#stopped || (this.#isInTransaction && !isAfterTransaction)) return;
     const asked = performance.now();
     const renew = async () =>
       this.#stopped ? undefined : this.#store.renew(this.key, this.#fence, this.#timing.leaseMs);
-    // If the store fails, it may recover before the lease expires.
+    // If the store fails, it may recover before the lease expires. A lease that expired while the process stood still is
+    // renewed, too, unless another process has taken over.
     const held = await withRetry(renew).catch(() => undefined);
     if (held) this.#renewedAt = Math.max(this.#renewedAt, asked);
-    else if (held === false && !this.#stopped) this.#endEarly('lost');
+    else if (!this.#stopped && (held === false || this.hasEnded())) this.#endEarly('lost');
   }
 
   #complete(name: string, output: Json): Promise<boolean> {

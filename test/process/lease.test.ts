@@ -56,6 +56,23 @@ describe('a lease', () => {
     expect(lease.leftMs).toBe(2_000 - (timing.renewMs + 10 + 1_000));
   });
 
+  test.each([
+    ['goes on if the store renews it', async () => true, undefined],
+    ['is lost if another process has taken over', async () => false, 'lost'],
+    ['is lost if the store is down', () => Promise.reject(new Error('down')), 'lost'],
+  ])('that expired while the process stood still %s', async (_, renew, end) => {
+    const slow = { ...timing, timeoutMs: 60_000 };
+    const lease = new Lease(storeWith({ renew }), subject.key, claim, slow);
+    const ended = vi.fn<(work: Work) => void>();
+    void lease.until(new Promise(() => {})).then(ended);
+    // No answer arrives meanwhile, and then all timers are due.
+    vi.advanceTimersByTime(5 * timing.leaseMs);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(ended.mock.calls.map(([{ state }]) => state)).toEqual(end ? [end] : []);
+    expect(lease.hasEnded()).toBe(end !== undefined);
+    lease.stop();
+  });
+
   test('that another process has taken over is not settled after a step is rejected', async () => {
     let isDown = true;
     const fail = vi.fn(async () => 'retry' as const);

@@ -224,21 +224,28 @@ describe('close({ server })', () => {
     expect(errors).toEqual(new Set(['ECONNREFUSED']));
   });
 
-  test('answers every client that has connected, even if no connection was accepted yet', async () => {
-    const { receiver, server, port } = await shop();
-    // The receiver accepts for one second, whatever a turn of the event loop takes here.
-    vi.useFakeTimers({ toFake: ['performance'] });
-    const agents = Array.from({ length: 50 }, keepAlive);
-    await deliver(port, keepAlive());
-    const delivered = agents.map((agent) => deliver(port, agent).catch((error) => error.code));
-    // The connections are established, and wait in the system's queue until the next turn of the event loop.
-    for (let ticks = 0; ticks < 5; ticks++) await new Promise(process.nextTick);
-    const closing = receiver.close({ server });
-    const statuses = (await Promise.all(delivered)).map((one) => one.status ?? one);
-    expect(statuses).toEqual(Array(50).fill(200));
-    vi.useRealTimers();
-    await closing;
-  });
+  test.each([
+    ['', 0],
+    [' and the process then stands still', 2_000],
+  ])(
+    'answers every client that has connected, even if no connection was accepted yet%s',
+    async (_, stillMs) => {
+      const { receiver, server, port } = await shop();
+      // The receiver accepts for one second, whatever a turn of the event loop takes here.
+      vi.useFakeTimers({ toFake: ['performance'] });
+      const agents = Array.from({ length: 50 }, keepAlive);
+      await deliver(port, keepAlive());
+      const delivered = agents.map((agent) => deliver(port, agent).catch((error) => error.code));
+      // The connections are established, and wait in the system's queue until the next turn of the event loop.
+      for (let ticks = 0; ticks < 5; ticks++) await new Promise(process.nextTick);
+      const closing = receiver.close({ server });
+      vi.advanceTimersByTime(stillMs);
+      const statuses = (await Promise.all(delivered)).map((one) => one.status ?? one);
+      expect(statuses).toEqual(Array(50).fill(200));
+      vi.useRealTimers();
+      await closing;
+    },
+  );
 
   test.each([300, Number.NaN])('cuts off requests that exceed %s ms', async (timeoutMs) => {
     const { receiver, server, handled, port } = await shop(() => new Promise(() => {}));

@@ -7,9 +7,13 @@ import {
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
+import { gate } from '../support/gate.js';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const LEASE_MS = 10_000;
 const lost = async () => {
@@ -125,4 +129,22 @@ test('a delivery that another process takes over is busy, and names the handlers
   // A rejection that nothing handles fails the whole run.
   for (const handler of ['mail', 'book', 'stock'])
     expect(onError).toHaveBeenCalledWith(lost, expect.objectContaining({ handler }));
+});
+
+test('a retry does not repeat a handler that was running while the process stood still', async () => {
+  const { open, opened } = gate();
+  const handler = vi.fn(() => opened);
+  const receiver = createReceiver({ secret: SECRET, hooks: { onError() {} } });
+  receiver.on('order:paid', handler);
+  const first = deliver(receiver, paidOrder());
+  await vi.advanceTimersByTimeAsync(100);
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + LEASE_MS + 1_000);
+  const retry = deliver(receiver, paidOrder());
+  // The lease is to be renewed after a third of its time.
+  await vi.advanceTimersByTimeAsync(LEASE_MS / 2);
+  open();
+  await vi.advanceTimersByTimeAsync(100);
+  expect([(await first).outcome, (await retry).outcome]).toEqual(['handled', 'duplicate']);
+  expect(handler).toHaveBeenCalledOnce();
 });
