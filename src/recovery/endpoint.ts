@@ -5,7 +5,7 @@ import { addressTest, apartByQuery, withoutQuery, withQuery } from './addresses.
 import { timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import { PER_PAGE, pagesOf } from './pages.js';
-import { LATER, type Pace } from './request-rate.js';
+import type { Pace } from './request-rate.js';
 import type { SourceSettings } from './source.js';
 
 /**
@@ -134,8 +134,6 @@ function untold(
   return events.filter((event) => !others.some((other) => other.events?.includes(event)));
 }
 
-const MAX_CREATIONS = 3;
-
 /**
  * Creates a replacement for each disabled endpoint, for the same events, and returns the new state of the
  * endpoints.
@@ -158,8 +156,7 @@ export async function recreateEndpoint(
         const made = await pace.run(create, 1);
         now = { ...now, enabled: [...now.enabled, { ...made, url, events }] };
       } catch (error) {
-        const isLater = error instanceof ApiError && LATER.includes(error.code);
-        if (!isLater || tried === MAX_CREATIONS) throw error;
+        await pace.pauseAfter(error, tried);
         // The provider may have created the endpoint despite the error, and two endpoints would send each
         // order twice.
         now = await findEndpoint(settings, pace);

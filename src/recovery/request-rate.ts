@@ -43,13 +43,22 @@ export class Pace {
         this.requests += 1;
         return await request();
       } catch (error) {
-        const isLater = error instanceof ApiError && LATER.includes(error.code);
-        if (!isLater || tried === tries) throw error;
-        this.#onProgress({ step: 'waiting', done: tried, of: tries });
-        const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
-        await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
+        await this.pauseAfter(error, tried, tries);
       }
     }
+  }
+
+  /**
+   * Waits before the next try of a request, at least as long as the provider asks.
+   *
+   * @throws The error itself, if it stays the same later or no try is left.
+   */
+  async pauseAfter(error: unknown, tried: number, tries = MAX_TRIES): Promise<void> {
+    const isLater = error instanceof ApiError && LATER.includes(error.code);
+    if (!isLater || tried === tries) throw error;
+    this.#onProgress({ step: 'waiting', done: tried, of: tries });
+    const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
+    await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
   }
 
   async #turn(): Promise<void> {

@@ -135,10 +135,10 @@ export class Running {
 
   /** Whether an order that was paid when the webhook was sent has been refunded or charged back since. */
   async #isTakenBackNow({ event, record, recordId }: EntryFound): Promise<boolean> {
-    const { client, signal, receiver } = this.#settings;
+    const { client, call, receiver } = this.#settings;
     if (recordId === undefined || !event.startsWith('order:') || !receiver.isPaid(record))
       return false;
-    const options = { onIssues() {}, ...(signal && { signal }) };
+    const options = { ...call, onIssues() {} };
     try {
       const order = await this.#ask(() => client.orders.get(recordId, options));
       return order.id === recordId && !receiver.isPaid(order);

@@ -63,7 +63,8 @@ function every(interval: string, options: ScheduleOptions): Schedule {
   };
   let isRunning = false;
   const timer = setInterval(() => {
-    if (isRunning) return;
+    // Its lease would keep the schedules of other processes from running.
+    if (isRunning || signal.aborted) return;
     isRunning = true;
     running = run()
       .catch(tellError)

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { ended } from '../support/patience.js';
-import { entry, openShop, type Provided, provider, recoverFrom } from './provider.js';
+import { ENDPOINT, entry, openShop, type Provided, provider, recoverFrom } from './provider.js';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -39,6 +39,39 @@ test.each<[string, Record<string, string>]>([
   await ended;
   const seconds = askedAt.map((at) => Math.round((at - startedAt) / 1_000));
   expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+});
+
+test('only recovery itself repeats requests, so that it counts and limits all of them', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const onRequest = (path: string) =>
+    path.startsWith('GET /orders/')
+      ? Response.json({ message: 'Oh.' }, { status: 500 })
+      : undefined;
+  const client = provider({ logs: [entry(1)], onRequest });
+  const shop = openShop();
+  const recovery = recoverFrom({ logs: [] }, shop, { client });
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  expect(await recovery).toMatchObject({ complete: false, requests: client.asked.length });
+  expect(client.asked.filter((path) => path === 'GET /orders/ord_1')).toHaveLength(6);
+});
+
+test('the creation of an endpoint waits as long as the provider asks, and is then tried again', async () => {
+  vi.useFakeTimers();
+  const provided: Provided = { logs: [], endpoints: [{ ...ENDPOINT, enabled: false }] };
+  const createdAt: number[] = [];
+  provided.onRequest = (path) => {
+    if (path !== 'POST /webhooks/endpoints') return undefined;
+    createdAt.push(performance.now());
+    const init = { status: 429, headers: { 'Retry-After': '30' } };
+    return createdAt.length < 5 ? Response.json({ message: 'Later.' }, init) : undefined;
+  };
+  const startedAt = performance.now();
+  const recovery = recoverFrom(provided, openShop(), { recreateEndpoint: true });
+  const done = expect(recovery).resolves.toMatchObject({ endpoint: 'recreated' });
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  await done;
+  const seconds = createdAt.map((at) => Math.round((at - startedAt) / 1_000));
+  expect(seconds).toEqual([0, 30, 60, 90, 120]);
 });
 
 test('a Retry-After that is longer than a timer can wait does not end early', async () => {

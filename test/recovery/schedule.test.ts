@@ -108,6 +108,22 @@ describe('a schedule', () => {
     expect(errors).toEqual([]);
   });
 
+  test('takes no lease once its own signal has aborted, so that the schedules of other processes run', async () => {
+    holdTime();
+    const { receiver } = openShop();
+    const own = new AbortController();
+    const results = [vi.fn(), vi.fn()];
+    const schedules = results.map((onResult, index) =>
+      begin({ logs: [] }, { receiver, onResult, ...(index === 0 && { signal: own.signal }) }),
+    );
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(results.map(({ mock }) => mock.calls.length)).toEqual([2, 0]);
+    own.abort();
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(results.map(({ mock }) => mock.calls.length)).toEqual([2, 3]);
+    for (const { schedule } of schedules) await schedule.stop();
+  });
+
   test('runs in one process per interval, whenever the others started', async () => {
     holdTime();
     const { receiver } = openShop();
