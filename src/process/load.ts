@@ -37,13 +37,13 @@ const SURELY_THERE_MS = 250;
 
 /** A claim, or a hand-off to a queue, whose answer has not arrived yet. */
 export interface Waiting {
-  readonly since: number;
+  since: number;
 }
 
 /**
  * Counts the deliveries in progress, and decides whether there is room for more. The limit adapts to the store and the
- * processor: while most claims wait or the event loop is late, it falls towards the number finished in the last second;
- * otherwise it grows.
+ * processor: while most claims wait or the event loop stays late, it falls towards the number finished in the last
+ * second; otherwise it grows.
  */
 export class Load {
   readonly #reporter: Pick<Reporter, 'error' | 'shed'>;
@@ -63,6 +63,7 @@ export class Load {
   #finished = 0;
   #perSecond = 0;
   #lookedAt = 0;
+  #wasLoopLate = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** How many rejected requests would still be waiting if each had been accepted. */
   #refusedAhead = 0;
@@ -163,7 +164,11 @@ export class Load {
     const elapsedMs = now - this.#lookedAt;
     this.#lookedAt = now;
     this.#perSecond = (this.#perSecond + (1_000 * this.#finished) / elapsedMs) / 2;
-    const isSlow = elapsedMs - LOOK_MS > SLOW_LOOP_MS || this.#isStoreSlow(now);
+    const isLoopLate = elapsedMs - LOOK_MS > SLOW_LOOP_MS;
+    const isSlow = isLoopLate ? this.#wasLoopLate : this.#isStoreSlow(now);
+    // A process that stood still, for example for a collection of garbage, could not take the answers to its claims.
+    if (isLoopLate) for (const waiting of this.#waiting) waiting.since = now;
+    this.#wasLoopLate = isLoopLate;
     if (isSlow) {
       const less = 0.7 * Math.min(this.#limit, this.#most);
       this.#limit = Math.max(MIN_LIMIT, less, Math.min(this.#limit, this.#perSecond));

@@ -54,6 +54,16 @@ async function workOff({ end }: ReturnType<typeof setUp>, perTick: number, ticks
   }
 }
 
+/** Returns a function that blocks the event loop, in the fake clock. */
+function setUpStandStill(): (ms: number) => void {
+  const now = performance.now.bind(performance);
+  let lateMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
+  return (ms) => {
+    lateMs += ms;
+  };
+}
+
 describe('a receiver', () => {
   test('accepts 4,000 deliveries at once, and answers 503 to the others', () => {
     const { begin, load, shed } = setUp();
@@ -112,15 +122,26 @@ describe('a receiver', () => {
     expect(run.load.inHand).toBeGreaterThan(200);
   });
 
+  test('accepts as much as before after its process stood still once', async () => {
+    const { load, begin, end } = setUp();
+    const standStill = setUpStandStill();
+    begin(1);
+    const claim = load.asked();
+    await vi.advanceTimersByTimeAsync(100);
+    standStill(2_000);
+    await vi.advanceTimersByTimeAsync(200);
+    load.answered(claim);
+    end(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(begin(5_000)).toBe(4_000);
+  });
+
   test('accepts fewer while its event loop is late', async () => {
     const run = setUp();
-    const now = performance.now.bind(performance);
-    let lateMs = 0;
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + lateMs);
+    const standStill = setUpStandStill();
     for (let round = 0; round < 20; round++) {
       run.begin(1_000);
-      // Block the event loop, in the fake clock, for 400 ms.
-      lateMs += 400;
+      standStill(400);
       await workOff(run, 50, 3);
     }
     run.begin(1_000);
