@@ -41,6 +41,7 @@ export async function findEndpoint(
 ): Promise<Found> {
   const all: WebhookEndpoint[] = [];
   const options = { ...call, perPage: PER_PAGE, onIssues() {} };
+  // Reads all pages, so it never stops while a request runs.
   const pages = pagesOf('webhookEndpoints.list', (page) =>
     pace.run(async () => client.webhookEndpoints.list({ ...options, page })),
   );
@@ -153,7 +154,7 @@ export async function recreateEndpoint(
       try {
         const create = async () =>
           settings.client.webhookEndpoints.create({ url, events }, settings.call);
-        const made = await pace.run(create, 1);
+        const made = await pace.run(create, { tries: 1 });
         now = { ...now, enabled: [...now.enabled, { ...made, url, events }] };
       } catch (error) {
         await pace.pauseAfter(error, tried);

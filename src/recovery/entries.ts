@@ -24,16 +24,12 @@ export async function* entriesOf(
 ): AsyncGenerator<WebhookLog, void, undefined> {
   const pages = pagesOf(
     'webhookLogs.list',
-    (page, onNone) =>
-      pace.run(async () =>
-        client.webhookLogs.list({
-          ...call,
-          perPage: PER_PAGE,
-          page,
-          onIssues: tellingOfNone(webhookLogSchema, onNone),
-        }),
-      ),
-    onUnreadable,
+    (page, { onNone, signal }) => {
+      const onIssues = tellingOfNone(webhookLogSchema, onNone);
+      const options = { ...call, signal, perPage: PER_PAGE, page, onIssues };
+      return pace.run(async () => client.webhookLogs.list(options), { signal });
+    },
+    { signal: call.signal, onUnreadable },
   );
   const isOurs = addressTest(urls, apart);
   let last = Number.POSITIVE_INFINITY;

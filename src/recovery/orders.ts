@@ -20,14 +20,14 @@ export async function* orderPages(
   seen: Sequence,
   onUnreadable: () => void,
 ): AsyncGenerator<readonly Order[], void, undefined> {
-  const options = { ...call, perPage: PER_PAGE };
   const pages = pagesOf(
     'orders.list',
-    (page, onNone) =>
-      pace.run(async () =>
-        client.orders.list({ ...options, page, onIssues: tellingOfNone(orderSchema, onNone) }),
-      ),
-    onUnreadable,
+    (page, { onNone, signal }) => {
+      const onIssues = tellingOfNone(orderSchema, onNone);
+      const options = { ...call, signal, perPage: PER_PAGE, page, onIssues };
+      return pace.run(async () => client.orders.list(options), { signal });
+    },
+    { signal: call.signal, onUnreadable },
   );
   for await (const { items, page, totalPages } of pages) {
     for (const { id } of items) seen.add(id);

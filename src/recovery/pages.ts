@@ -34,22 +34,45 @@ export function tellingOfNone(schema: ResourceSchema<unknown>, tell: () => void)
  * many there are: a record that shifts onto the next page is yielded again.
  *
  * @param operation - The method of the client, such as `orders.list`, for the error.
- * @param fetchPage - Returns a page, and calls its second argument for each record that is not among its
- *   items because it cannot be read.
- * @param onUnreadable - Called for each record that cannot be read.
+ * @param fetchPage - Returns a page.
+ * @param reading.onUnreadable - Called for each record that cannot be read.
+ * @param reading.signal - The caller's. A request that runs when the caller stops reading ends as well.
  * @throws {ApiError} `response_invalid` if the list has no end.
  */
 export async function* pagesOf<Item extends { readonly id: string }>(
   operation: string,
-  fetchPage: (page: number, onUnreadable: () => void) => Promise<Page<Item>>,
-  onUnreadable: () => void = () => {},
+  fetchPage: (page: number, fetching: Fetching) => Promise<Page<Item>>,
+  { signal, onUnreadable }: { signal?: AbortSignal | undefined; onUnreadable?: () => void } = {},
+): AsyncGenerator<Page<Item>, void, undefined> {
+  const stopped = new AbortController();
+  try {
+    const either = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal;
+    yield* readPages(operation, fetchPage, { signal: either, onNone: onUnreadable ?? (() => {}) });
+  } finally {
+    stopped.abort();
+  }
+}
+
+/** What the request for a page gets. */
+export interface Fetching {
+  /** To be called for each record that is not among the items of the page because it cannot be read. */
+  readonly onNone: () => void;
+  /** Ends the request. */
+  readonly signal: AbortSignal;
+}
+
+async function* readPages<Item extends { readonly id: string }>(
+  operation: string,
+  fetchPage: (page: number, fetching: Fetching) => Promise<Page<Item>>,
+  { signal, onNone }: Fetching,
 ): AsyncGenerator<Page<Item>, void, undefined> {
   const fetchCounted = async (number: number) => {
     let unreadable = 0;
-    const page = await fetchPage(number, () => {
+    const count = () => {
       unreadable += 1;
-      onUnreadable();
-    });
+      onNone();
+    };
+    const page = await fetchPage(number, { onNone: count, signal });
     return { page, hasUnreadable: unreadable > 0 };
   };
   // Digests of the pages so far. There may be many.

@@ -15,6 +15,12 @@ const MAX_PAUSE_MS = 60_000;
 /** The most tries of one request, over about four minutes. The client itself does not retry. */
 const MAX_TRIES = 10;
 
+/** How a request is tried. */
+interface Trying {
+  readonly tries?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Limits the rate of requests to the provider's service, and waits if the provider asks for it. */
 export class Pace {
   readonly #apartMs: number;
@@ -34,16 +40,20 @@ export class Pace {
    * Makes a request when its turn has come, and retries it while the provider is unavailable.
    *
    * @param tries - The most tries in all.
+   * @param signal - Ends the waiting. Default: that of the run.
    * @throws {ApiError} If the provider rejects the request for good, or the last try fails.
    */
-  async run<Result>(request: () => Promise<Result>, tries = MAX_TRIES): Promise<Result> {
+  async run<Result>(
+    request: () => Promise<Result>,
+    { tries = MAX_TRIES, signal = this.#signal }: Trying = {},
+  ): Promise<Result> {
     for (let tried = 1; ; tried++) {
-      await this.#turn();
+      await this.#turn(signal);
       try {
         this.requests += 1;
         return await request();
       } catch (error) {
-        await this.pauseAfter(error, tried, tries);
+        await this.pauseAfter(error, tried, { tries, signal });
       }
     }
   }
@@ -53,19 +63,23 @@ export class Pace {
    *
    * @throws The error itself, if it stays the same later or no try is left.
    */
-  async pauseAfter(error: unknown, tried: number, tries = MAX_TRIES): Promise<void> {
+  async pauseAfter(
+    error: unknown,
+    tried: number,
+    { tries = MAX_TRIES, signal = this.#signal }: Trying = {},
+  ): Promise<void> {
     const isLater = error instanceof ApiError && LATER.includes(error.code);
     if (!isLater || tried === tries) throw error;
     this.#onProgress({ step: 'waiting', done: tried, of: tries });
     const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
-    await pause(Math.max(grown, error.retryAfterMs ?? 0), this.#signal);
+    await pause(Math.max(grown, error.retryAfterMs ?? 0), signal);
   }
 
-  async #turn(): Promise<void> {
-    this.#signal?.throwIfAborted();
+  async #turn(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     const now = performance.now();
     const at = Math.max(now, this.#nextAt);
     this.#nextAt = at + this.#apartMs;
-    if (at > now) await pause(at - now, this.#signal);
+    if (at > now) await pause(at - now, signal);
   }
 }

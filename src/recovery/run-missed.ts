@@ -152,11 +152,11 @@ export class Running {
   /** Requests one record. If that fails, waits until the provider answers other requests, and tries again. */
   async #ask<Found>(request: () => Promise<Found>): Promise<Found> {
     try {
-      return await this.#pace.run(request, MAX_ASKED);
+      return await this.#pace.run(request, { tries: MAX_ASKED });
     } catch (error) {
       if (!(error instanceof ApiError && LATER.includes(error.code))) throw error;
       await this.#askForAny();
-      return this.#pace.run(request, MAX_ASKED);
+      return this.#pace.run(request, { tries: MAX_ASKED });
     }
   }
 

@@ -1,6 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ended } from '../support/patience.js';
-import { ENDPOINT, entry, openShop, type Provided, provider, recoverFrom } from './provider.js';
+import { ago, DAY, ENDPOINT, entry, openShop, type Provided, provider, recoverFrom } from './provider.js';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -112,4 +112,34 @@ test('an aborted signal prevents the first request, and a later one ends the wai
   const { signal } = waiting;
   const recovery = recoverFrom({ logs: [] }, openShop(), { client, signal, perSecond: 0.02 });
   await expect(ended(recovery, 'the recovery')).rejects.toThrow('meanwhile');
+});
+
+describe('once recovery has read as much of the log as it needs, the request for the next page', () => {
+  const HANGING: Promise<Response> = new Promise(() => {});
+  const later = () => Response.json({}, { status: 503, headers: { 'Retry-After': '3600' } });
+
+  const AT_ONCE = Number.POSITIVE_INFINITY;
+
+  test.each<[string, number, number, () => Response | Promise<Response> | undefined]>([
+    ['is not made if it waits for its turn', 0, 1, () => undefined],
+    ['ends while it waits for the provider', 2, AT_ONCE, later],
+    ['ends while it runs', 2, AT_ONCE, () => HANGING],
+  ])('%s', async (_, made, perSecond, answer) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const old = { created_at: ago(30 * DAY), updated_at: ago(30 * DAY) };
+    const logs = Array.from({ length: 80 }, (_, at) => entry(80 - at, at < 30 ? {} : old));
+    let asked = 0;
+    const onRequest = (path: string, _count: number, page: string | null) => {
+      if (path !== 'GET /webhooks/logs' || page !== '2') return undefined;
+      asked += 1;
+      // Later, recovery looks for earlier deliveries in the old entries.
+      return asked <= 2 ? (answer() as Response) : undefined;
+    };
+    const shop = openShop();
+    const timersLeft = recoverFrom({ logs, onRequest }, shop, { perSecond }).then(vi.getTimerCount);
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(await ended(timersLeft, 'the recovery')).toBe(0);
+    expect(shop.delivered).toHaveLength(30);
+    expect(asked).toBe(made + 1);
+  });
 });

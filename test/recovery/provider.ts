@@ -22,7 +22,7 @@ export interface Provided {
   endpoints?: Entry[];
   orders?: Entry[];
   /** Called before each request. May return a response to use instead of the usual one. */
-  onRequest?: (path: string, count: number) => Response | undefined;
+  onRequest?: (path: string, count: number, page: string | null) => Response | undefined;
   withoutTotal?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function provider(provided: Provided): Client & { readonly asked: string[
     const { pathname, searchParams } = new globalThis.URL(url);
     const path = `${init.method} ${pathname.replace('/api/v2', '')}`;
     asked.push(path);
-    const instead = provided.onRequest?.(path, asked.length);
+    const instead = provided.onRequest?.(path, asked.length, searchParams.get('page'));
     if (instead) return instead;
     const { logs, endpoints = [ENDPOINT], orders = [] } = provided;
     if (init.method === 'POST') {
