@@ -57,12 +57,21 @@ export function sendingArgs({
   ];
 }
 
+/** The answer to a delivery that was sent. */
+export interface SentAnswer {
+  readonly status: number;
+  readonly outcome: string;
+  /** Whether the answer is the one that the fixture expects; `undefined` if it expects none. */
+  readonly asExpected: boolean | undefined;
+  /** How often the delivery was sent, including this attempt. */
+  readonly attempt: number;
+}
+
 /** A delivery to send, and which answers to it are good. */
 export interface Sending {
   readonly fixture: Fixture;
   readonly options: ReplayOptions;
-  /** `asExpected`: whether the answer is the one that the fixture expects, if it expects one. */
-  readonly isGood: (status: number, asExpected: boolean | undefined) => boolean;
+  readonly isGood: (answer: SentAnswer) => boolean;
   /** The command that sends this delivery alone. */
   readonly repeat: string;
   /** Whether the delivery was made to be rejected. Default: it was not. */
@@ -89,7 +98,7 @@ export async function sendOne(
   const { answer, asExpected, page, ...answered } = await send(url, fixture, options);
   // A page that answers on every path confirms deliveries that no receiver gets.
   const isPage = isTaken(answered.status) && page?.startsWith('text/html');
-  const good = isGood(answered.status, asExpected) && !isPage;
+  const good = isGood({ ...answered, asExpected, attempt }) && !isPage;
   if (good) return { ...about, ...answered, good };
   const why = explain({
     ...answered,

@@ -6,6 +6,7 @@ import {
   addSendingFlags,
   isTaken,
   type SendingFlags,
+  type SentAnswer,
   sendAll,
   toReplayOptions,
 } from './send-options.js';
@@ -75,7 +76,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
     ...(forgeEvent === undefined ? {} : { event: forgeEvent }),
   };
   const isHostile = corrupt || fixture.signing === 'omit' || fixture.signing === 'corrupt';
-  const isGood = (status: number) => {
+  const isGood = ({ status }: SentAnswer) => {
     const isRefused = REFUSALS.has(status);
     // The receiver may accept a forged event if the body is valid for it, too.
     return isHostile

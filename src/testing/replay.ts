@@ -6,7 +6,7 @@ import { SIGN } from '../request/secrets.js';
 import { type Secret, sign } from '../request/signature.js';
 import type { Fixture } from './fixture.js';
 import { loadFixture } from './load.js';
-import { prepare, type ReplayFaults, type Signer } from './prepare.js';
+import { type OutgoingRequest, prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
 import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
 import { now } from './timers.js';
@@ -64,7 +64,10 @@ export interface ReplayResult {
   readonly body: string;
   /** The bytes of the body. Goods may not be text. */
   readonly bytes: Uint8Array;
-  /** Whether the answer is the one that the fixture expects; `undefined` if it expects nothing. */
+  /**
+   * Whether the answer is the one that the fixture expects; `undefined` if it expects nothing. If it expects `handled`,
+   * `duplicate` is expected as well for a delivery that was sent before.
+   */
   readonly asExpected: boolean | undefined;
 }
 
@@ -123,9 +126,10 @@ export async function replay(
   const signer = toSigner(target, options, path);
   const { headerPrefix = isReceiver(target) ? target[SIGN].headerPrefix : 'X-Service-' } = options;
   const open = await openTarget(target, { path, timeout, plainHttp });
+  const sent = new Set<string>();
   try {
     const results = await inParallel(ordered, concurrency, (one) =>
-      sendOne(open, one, { ...options, headerPrefix }, signer, timeout),
+      sendOne(open, one, { ...options, headerPrefix }, signer, { timeout, sent }),
     );
     const [first] = results;
     return isList || !first ? results : first;
@@ -144,10 +148,13 @@ async function sendOne(
   fixture: Fixture,
   options: ReplayOptions & { readonly headerPrefix: string },
   signer: Signer,
-  timeout: number,
+  { timeout, sent }: { readonly timeout: number; readonly sent: Set<string> },
 ): Promise<ReplayResult> {
   const { headerPrefix, loseResponse = false } = options;
   const request = await prepare(fixture, options, signer, headerPrefix);
+  const id = headerOf(request.headers, `${headerPrefix}Webhook`);
+  const isAgain = loseResponse || sent.has(id);
+  sent.add(id);
   const send = () =>
     within(timeout, `${target.name} did not answer`, (signal) => target.send(request, signal));
   if (loseResponse) await send();
@@ -157,8 +164,11 @@ async function sendOne(
   const body = Buffer.from(bytes).toString('utf8');
   const outcome = told ?? outcomeOf(body);
   const { expect } = fixture;
-  // With a queue, a delivery that would have been handled is `queued`.
-  const isOutcome = (expect?.outcome ?? outcome) === outcome || outcome === 'queued';
+  const isOutcome =
+    (expect?.outcome ?? outcome) === outcome ||
+    // With a queue, a delivery that would have been handled is `queued`.
+    outcome === 'queued' ||
+    (isAgain && expect?.outcome === 'handled' && outcome === 'duplicate');
   const asExpected = expect && expect.status === status && isOutcome;
   return { fixture, status, outcome, durationMs, ran, headers, body, bytes, asExpected };
 }
@@ -172,6 +182,10 @@ function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string)
     'option_invalid',
     'replay() cannot sign for this target: pass the secret that the target verifies with, as replay(target, fixture, { secret }).',
   );
+}
+
+function headerOf(headers: OutgoingRequest['headers'], name: string): string {
+  return headers.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1] ?? '';
 }
 
 function outcomeOf(body: string): Outcome | undefined {

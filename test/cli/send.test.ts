@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -284,6 +284,28 @@ describe('storefront-webhooks replay', () => {
     }
     const { status } = await run(['replay', folder, url], { env });
     expect([status, seen.map(([, id]) => id)]).toEqual([0, files]);
+  });
+
+  test.each(['1', '3'])('sends copies, %s at once, of which one is handled', async (atOnce) => {
+    const { url, delivered } = await openShop();
+    const args = ['replay', 'order:paid', url, '--duplicate', '3', '--concurrency', atOnce];
+    const { status, records } = await run(args, { env });
+    expect([status, records().map(({ good }) => good)]).toEqual([0, [true, true, true]]);
+    expect(delivered).toHaveLength(1);
+    const again = await run(args, { env });
+    const isGood = atOnce !== '1';
+    expect(again.status).toBe(isGood ? 0 : 1);
+    expect(again.records().map(({ good }) => good)).toEqual([isGood, true, true]);
+  });
+
+  test('of copies that have to be rejected, none may be a duplicate', async () => {
+    const { url } = await openShop();
+    const folder = makeFolder();
+    const paid = JSON.parse(readFileSync('fixtures/order-paid/default.hook.json', 'utf8'));
+    const forged = { ...paid, expect: { status: 401, outcome: 'rejected' } };
+    writeFileSync(join(folder, 'forged.hook.json'), JSON.stringify(forged));
+    const { status, records } = await run(['replay', folder, url, '--duplicate', '2'], { env });
+    expect([status, records().map(({ good }) => good)]).toEqual([1, [false, false]]);
   });
 
   test('exits with 1 if an answer is not the expected one, and names it', async () => {

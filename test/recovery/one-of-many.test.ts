@@ -165,9 +165,10 @@ describe('a bad delivery does not block the others, if', () => {
     const provided = failingAt('whl_2');
     const { onRequest } = provided;
     let isDown = false;
-    provided.onRequest = (path, count) => {
+    provided.onRequest = (...request) => {
+      const [path] = request;
       isDown ||= path.endsWith('whl_2');
-      return isDown ? Response.json({ message: 'Oh.' }, { status: 500 }) : onRequest?.(path, count);
+      return isDown ? Response.json({ message: 'Oh.' }, { status: 500 }) : onRequest?.(...request);
     };
     const recovering = recoverFrom(provided, open());
     const ended = expect(recovering).rejects.toMatchObject({ code: 'server_failed' });

@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ended } from '../support/patience.js';
-import { ago, DAY, ENDPOINT, entry, openShop, type Provided, provider, recoverFrom } from './provider.js';
+import {
+  ago,
+  DAY,
+  ENDPOINT,
+  entry,
+  openShop,
+  type Provided,
+  provider,
+  recoverFrom,
+} from './provider.js';
 
 afterEach(() => void vi.useRealTimers());
 

@@ -12,6 +12,7 @@ import { toExpress } from 'storefront-webhooks/express';
 import {
   type Fixture,
   loadFixture,
+  type ReplayManyOptions,
   type ReplayTarget,
   replay,
   type Signing,
@@ -576,6 +577,25 @@ describe('a result', () => {
     expect(await expecting({ status: 200, outcome: 'ignored' })).toBe(false);
     expect(await expecting({ status: 201, outcome: 'handled' })).toBe(false);
     expect(await expecting(undefined)).toBeUndefined();
+  });
+
+  test('of a copy may be `duplicate`, but not of a first delivery', async () => {
+    const receiver = makeReceiver();
+    const answers = async (options: ReplayManyOptions, fixtures: (Fixture | string)[] = [paid]) =>
+      (await replay(receiver, fixtures, options)).map((one) => [one.outcome, one.asExpected]);
+    const [first, again] = [
+      ['handled', true],
+      ['duplicate', true],
+    ];
+    expect(await answers({ duplicate: 2 })).toEqual([first, again]);
+    expect(await answers({ duplicate: 2 })).toEqual([['duplicate', false], again]);
+    expect(await answers({ duplicate: 2, id: 'fresh' })).toEqual([first, first]);
+    expect(await answers({ id: 'whl_lost', loseResponse: true })).toEqual([again]);
+    const ignored: Fixture = { ...paid, expect: { status: 200, outcome: 'ignored' } };
+    expect(await answers({ id: 'whl_lost' }, [paid, ignored])).toEqual([
+      ['duplicate', false],
+      ['duplicate', false],
+    ]);
   });
 
   test('of a list has the position of its delivery', async () => {

@@ -178,7 +178,11 @@ async function send(
   };
   const options = { secret, ...toReplayOptions(flags) };
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
-  const sent = await sendOne(to, { fixture, options, isGood: isTaken, repeat }, 1);
+  const sent = await sendOne(
+    to,
+    { fixture, options, isGood: ({ status }) => isTaken(status), repeat },
+    1,
+  );
   const report = sent.outcome === 'queued' ? { ...sent, ...QUEUED } : sent;
   printer.found({ key, interrupted, ...report }, () => [
     deliveryLine(report, printer),
