@@ -8,7 +8,6 @@ export interface BullmqJob {
   opts: {
     readonly attempts?: number | undefined;
     readonly backoff?: JobTerms['backoff'];
-    readonly removeOnComplete?: JobTerms['removeOnComplete'];
   };
   /** How often the job has failed. */
   readonly attemptsMade: number;
@@ -45,6 +44,7 @@ export interface BullmqQueue {
     options: JobTerms & { jobId: string; removeOnFail: boolean },
   ): Promise<{ readonly id?: string | undefined }>;
   getJob(id: string): Promise<StoredJob | undefined>;
+  getJobState(id: string): Promise<string>;
   /** Returns the holder of the Redis connection. In BullMQ 5, that is the queue itself. */
   getBackend?(): object;
 }

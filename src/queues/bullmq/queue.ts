@@ -62,7 +62,7 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
       const job = await afterActive(signal, () => lookUp(queue, id));
       if (!job) return add(delivery);
       try {
-        if (job.state === 'completed' || job.state === 'failed') {
+        if (hasEnded(job.state)) {
           // A new job has all of its attempts, and the delivery with the signature of the current secret.
           await job.job.remove();
           return await add(delivery);
@@ -75,12 +75,21 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
       }
     }
   };
+  const enqueue = async (delivery: SealedDelivery, signal: AbortSignal) => {
+    // In one round trip. BullMQ takes no job while it keeps an ended one of the same id, which may have run no handler.
+    const [added, state] = await Promise.all([add(delivery), queue.getJobState(jobIdOf(delivery))]);
+    return hasEnded(state) ? addAgain(delivery, signal) : added;
+  };
   return {
     durable: true,
     description: `BullMQ${queue.name === undefined ? '' : ` (${queue.name})`}`,
-    enqueue: (delivery, { signal }) => connection.use(signal, () => add(delivery)),
+    enqueue: (delivery, { signal }) => connection.use(signal, () => enqueue(delivery, signal)),
     redrive: (delivery, { signal }) => connection.use(signal, () => addAgain(delivery, signal)),
   };
+}
+
+function hasEnded(state: string): boolean {
+  return state === 'completed' || state === 'failed';
 }
 
 interface Found {

@@ -40,11 +40,7 @@ export function bullmqWorker(
     hasLooked = true;
     const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     const result = await runJob(receiver, job.data, { isLast });
-    if (result.state === 'done') {
-      // No handler has run. The delivery may come again, and BullMQ takes no job while it keeps one of the same id.
-      if (result.outcome === 'ignored') job.opts = { ...job.opts, removeOnComplete: true };
-      return { outcome: result.outcome };
-    }
+    if (result.state === 'done') return { outcome: result.outcome };
     if (result.state === 'wait')
       return wait(job, token, result, receiver.closing?.aborted === true);
     return fail(job, result.error);

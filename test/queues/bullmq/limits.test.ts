@@ -64,8 +64,13 @@ describe('the connection of a worker', () => {
 describe('the connection of a queue', () => {
   async function open(client: Promise<unknown>) {
     const add = vi.fn(async () => ({}));
-    const getBackend = () => ({ client });
-    const queue = bullmqQueue({ name: 'webhooks', add, getJob: async () => undefined, getBackend });
+    const queue = bullmqQueue({
+      name: 'webhooks',
+      add,
+      getJob: async () => undefined,
+      getJobState: async () => 'waiting',
+      getBackend: () => ({ client }),
+    });
     await enqueue(queue, newDelivery()).catch(() => {});
   }
 

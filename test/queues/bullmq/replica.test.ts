@@ -20,6 +20,7 @@ describe('the client of a queue whose server has become a replica', () => {
     const queue = bullmqQueue({
       add: fails,
       getJob: () => Promise.reject(READONLY),
+      getJobState: async () => 'unknown',
       getBackend: () => ({ client: Promise.resolve(client) }),
     });
     const call = (how: 'enqueue' | 'redrive') => {

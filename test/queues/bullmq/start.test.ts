@@ -15,6 +15,7 @@ function openQueue() {
     name: 'webhooks',
     add,
     getJob,
+    getJobState: async () => 'waiting',
     getBackend: () => ({ client: connected }),
   });
   const call = (how: 'enqueue' | 'redrive', signal: AbortSignal) => {

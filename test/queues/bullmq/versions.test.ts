@@ -15,7 +15,8 @@ function queueOf(parts: object) {
     remove: vi.fn(async () => {}),
   };
   const add = vi.fn(async () => ({ id: 'wh-1' }));
-  const queue: BullmqQueue = { add, getJob: async () => job, ...parts };
+  const getJobState = async () => 'waiting';
+  const queue: BullmqQueue = { add, getJob: async () => job, getJobState, ...parts };
   return { queue, job, add };
 }
 
