@@ -49,6 +49,7 @@ export async function pgBossWorker(
   const queues = new Queues(boss, name);
   await queues.ready();
   const begins = guardEnds(boss);
+  const started: (() => void)[] = [];
   const start = async (queue: string, run: (job: BossJob) => Promise<unknown>) => {
     if (receiver.closing?.aborted) return;
     // One job at a time, because in pg-boss 10 a batch fails or succeeds as a whole.
@@ -68,19 +69,27 @@ export async function pgBossWorker(
       }
     });
     const stop = () => {
+      receiver.closing?.removeEventListener('abort', stop);
       // The worker first finishes its current job.
       boss.offWork(queue, { id: worker, wait: false }).catch(() => {});
     };
+    started.push(stop);
     // The receiver may have begun to close while the worker was started.
     if (receiver.closing?.aborted) stop();
     else receiver.closing?.addEventListener('abort', stop);
     // Take the next job at once. Otherwise, a worker would take one job in each polling interval.
     takeNext = () => boss.notifyWorker(worker);
   };
-  for (let worker = 0; worker < concurrency; worker++) {
-    await start(name, (job) => processJob(receiver, job, job.retryCount >= job.retryLimit));
+  try {
+    for (let worker = 0; worker < concurrency; worker++) {
+      await start(name, (job) => processJob(receiver, job, job.retryCount >= job.retryLimit));
+    }
+    await start(queues.dead, (job) => bury(boss, queues.dead, receiver, job));
+  } catch (error) {
+    // The program may try again, and would then have more workers than it asked for.
+    for (const stop of started) stop();
+    throw error;
   }
-  await start(queues.dead, (job) => bury(boss, queues.dead, receiver, job));
 }
 
 /** Puts back a job that was taken while the receiver closes. To fail it would use up an attempt. */

@@ -46,6 +46,23 @@ test('pgBossWorker rejects anything but a receiver', async () => {
   await expect(worker).rejects.toMatchObject({ code: 'receiver_invalid' });
 });
 
+test('workers that could not all be started are stopped, so that the program can try again', async () => {
+  const boss = bossWithQueues();
+  const running = new Set<string>();
+  boss.work.mockImplementation(async () => {
+    if (running.size === 2) throw new Error('PostgreSQL restarts');
+    running.add(`worker-${running.size}`);
+    return `worker-${running.size - 1}`;
+  });
+  boss.offWork.mockImplementation(async (_, { id }) => void running.delete(id));
+  const closing = new AbortController();
+  const ignores = vi.spyOn(closing.signal, 'removeEventListener');
+  const receiver = { dispatch: vi.fn(), closing: closing.signal };
+  await expect(pgBossWorker(boss, receiver)).rejects.toThrow('PostgreSQL restarts');
+  expect(running).toEqual(new Set());
+  expect(ignores).toHaveBeenCalledTimes(2);
+});
+
 test('a queue that could not be looked up for one delivery takes the next one', async () => {
   const boss = bossWithQueues();
   boss.getQueue.mockRejectedValueOnce(new Error('PostgreSQL restarts'));

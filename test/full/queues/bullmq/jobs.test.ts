@@ -43,18 +43,21 @@ withRedis('on Redis', () => {
       ['ignored', 'completed'],
       ['parked', 'completed'],
       ['failed', 'failed'],
-    ] as const)('runs a delivery again that comes again after it was %s', async (outcome, state) => {
-      const { bull, queue, work } = open();
-      const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue({ outcome, ran: [] });
-      await work({ dispatch });
-      const delivery = newDelivery();
-      const { id } = await enqueue(queue, delivery);
-      await vi.waitUntil(async () => (await bull.getJobState(id)) === state, soon);
-      // Two requests at the same time.
-      const both = [enqueue(queue, delivery), enqueue(queue, delivery)];
-      expect(await Promise.all(both)).toEqual([{ id }, { id }]);
-      await vi.waitUntil(() => dispatch.mock.calls.length >= 2, soon);
-    });
+    ] as const)(
+      'runs a delivery again that comes again after it was %s',
+      async (outcome, state) => {
+        const { bull, queue, work } = open();
+        const dispatch = vi.fn<Dispatching['dispatch']>().mockResolvedValue({ outcome, ran: [] });
+        await work({ dispatch });
+        const delivery = newDelivery();
+        const { id } = await enqueue(queue, delivery);
+        await vi.waitUntil(async () => (await bull.getJobState(id)) === state, soon);
+        // Two requests at the same time.
+        const both = [enqueue(queue, delivery), enqueue(queue, delivery)];
+        expect(await Promise.all(both)).toEqual([{ id }, { id }]);
+        await vi.waitUntil(() => dispatch.mock.calls.length >= 2, soon);
+      },
+    );
 
     test("keeps jobs that failed for good, even if the queue's settings remove them", async () => {
       const { bull, queue, work } = open(2);
