@@ -27,9 +27,18 @@ export function toFastify(receiver: ReceiverSource): FastifyPluginCallback {
       return registered(tooOld('toFastify()', 'Fastify 4', found, 'fastify@latest'));
     }
     app.removeAllContentTypeParsers();
-    // Fastify would reject a malformed content type, and the receiver does not depend on it.
-    app.addHook('onRequest', (request, _reply, next) => {
-      request.raw.headers['content-type'] = 'application/octet-stream';
+    // Fastify would reject a malformed content type, so its parser sees another one.
+    const contentTypes = new WeakMap<object, string>();
+    app.addHook('onRequest', ({ raw }, _reply, next) => {
+      const { 'content-type': contentType } = raw.headers;
+      if (contentType !== undefined) contentTypes.set(raw, contentType);
+      raw.headers['content-type'] = 'application/octet-stream';
+      next();
+    });
+    app.addHook('preValidation', ({ raw }, _reply, next) => {
+      const contentType = contentTypes.get(raw);
+      if (contentType === undefined) delete raw.headers['content-type'];
+      else raw.headers['content-type'] = contentType;
       next();
     });
     // Leaves the body unread: the receiver reads it after it has checked the headers.

@@ -175,10 +175,10 @@ export function adapterContract(
       },
     );
 
-    test('a secret function gets the path and query', async () => {
+    test('a secret function gets the path, the query and the headers', async () => {
       const path = '/webhooks?shop=a%26b&shop=c';
       expect(await post(path, freshId())).toEqual(HANDLED);
-      await written(`asked ${under(path)}`);
+      await written(`asked ${under(path)} with application/json`);
     });
 
     test('one of many simultaneous copies is handled', async () => {

@@ -87,6 +87,12 @@ function makeGoods(secret: string): Receiving {
   });
 }
 
+function contentTypeOf(headers: WebhookRequest['headers']): unknown {
+  if (headers instanceof Headers) return headers.get('content-type');
+  const isIt = ([name]: [string, unknown]) => name.toLowerCase() === 'content-type';
+  return Object.entries(headers).find(isIt)?.[1];
+}
+
 function nameOfRuntime(): string {
   const { EdgeRuntime, navigator, process } = globalThis as {
     EdgeRuntime?: string;
@@ -112,8 +118,8 @@ function makeReceiver(write: (line: string) => void, secret: string): Receiving 
   const tried = new Set<string>();
   let isReleased = false;
   const receiver = createReceiver({
-    secret: ({ url }) => {
-      if (url?.includes('?')) write(`asked ${url}`);
+    secret: ({ url, headers }) => {
+      if (url?.includes('?')) write(`asked ${url} with ${contentTypeOf(headers)}`);
       return { secret, scope: '' };
     },
     limit: LIMIT,
