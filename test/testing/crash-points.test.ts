@@ -1,3 +1,7 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   createReceiver,
   type IdempotencyStore,
@@ -5,7 +9,7 @@ import {
   type WebhookEvent,
 } from 'storefront-webhooks';
 import { crashPoints } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const secret = 'a secret for tests';
 const observe = {
@@ -49,6 +53,29 @@ describe('crashPoints', () => {
       `Give mail a once() of its own, which ends before ${finding?.before}.`,
     );
   });
+
+  test.each(['route (copy).mjs', '(shop)/route.mjs', 'my shop/route 100%.mjs'])(
+    'names the line of a handler in %s',
+    async (name) => {
+      const folder = mkdtempSync(join(tmpdir(), 'crash-points-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, name);
+      mkdirSync(dirname(file), { recursive: true });
+      const lines = [
+        '  await mail(payload.email);',
+        '  await new Promise((go) => setTimeout(go, 1));',
+      ];
+      writeFileSync(
+        file,
+        ['export async function handle({ payload }, { mail }) {', ...lines, '}'].join('\n'),
+      );
+      const { handle } = await import(pathToFileURL(file).href);
+      const { findings, points } = await find(handle);
+      const place = relative(process.cwd(), file);
+      expect(findings).toMatchObject([{ effect: 'mail', problem: 'twice' }]);
+      expect(points).toEqual([`${place}:2:9`, `${place}:3:9`]);
+    },
+  );
 
   test('finds nothing if each effect has its own once(), in any notation', async () => {
     expect(

@@ -1,7 +1,5 @@
 import { relative } from 'node:path';
 
-const FRAME = /\(?((?:file:\/\/)?[^()]+?):(\d+):(\d+)\)?$/;
-
 /** How many frames of the stack to search. Enough for the code between a handler and its effects. */
 const FRAMES = 60;
 
@@ -18,22 +16,22 @@ export function placeInProgram(): string | undefined {
   const [here, ...frames] = stack.split('\n').slice(1).map(parseFrame);
   const own = here?.path.replace(/\/(testing\/crash\/)?[^/]+$/, '/') ?? '';
   for (const { path, row, column } of frames) {
-    if (!path.includes('/') || path.startsWith('node:')) continue;
+    if (!path.includes('/') || /^(node:|eval at )/.test(path)) continue;
     if (path.startsWith(own) || path.includes('/node_modules/')) continue;
     return `${toPath(relative(process.cwd(), path))}:${row}:${column}`;
   }
   return undefined;
 }
 
+/** Parses `at name (file:row:column)` or `at file:row:column`. A file may have spaces and parentheses in its path. */
 function parseFrame(line: string) {
-  const text = line
-    .trim()
-    .replace(/^at (async )?/, '')
-    .replace(/^[^(]*\(/, '(');
-  const [, file = '', row, column] = FRAME.exec(text) ?? [];
+  const text = line.trim().replace(/^at (async )?/, '');
+  const place = text.endsWith(')') ? text.slice(text.indexOf(' (') + 2, -1) : text;
+  const [, file = '', row, column] = /^(.+):(\d+):(\d+)$/.exec(place) ?? [];
   return { path: toPath(file), row, column };
 }
 
 function toPath(file: string): string {
-  return file.replace(/^file:\/\/(\/(?=[A-Za-z]:))?/, '').replaceAll('\\', '/');
+  const path = file.startsWith('file://') ? decodeURIComponent(file) : file;
+  return path.replace(/^file:\/\/(\/(?=[A-Za-z]:))?/, '').replaceAll('\\', '/');
 }
