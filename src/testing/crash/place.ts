@@ -32,6 +32,15 @@ function parseFrame(line: string) {
 }
 
 function toPath(file: string): string {
-  const path = file.startsWith('file://') ? decodeURIComponent(file) : file;
+  const path = file.startsWith('file://') ? decoded(file) : file;
   return path.replace(/^file:\/\/(\/(?=[A-Za-z]:))?/, '').replaceAll('\\', '/');
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    // A source map may have a path with a `%` of its own.
+    return url;
+  }
 }
