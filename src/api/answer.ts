@@ -14,16 +14,20 @@ const MAX_MESSAGE = 1_000;
 const MAX_ERRORS = 100;
 /** The most characters that are searched for private texts, of which a form may have many thousands. */
 const MAX_SEARCHED = 10_000;
+/** Shorter texts are not private: too many messages would have them by chance. */
+const MIN_PRIVATE = 6;
 
 /**
  * Returns the error for an answer whose status is not 2xx; `undefined` for a 2xx.
  *
  * @param secrets - Texts that the error must not hold, even if the provider repeats them.
+ * @param form - The body that was sent, whose texts the error must not hold either.
  */
 export function toApiError(
   call: Call,
   answer: Answer,
   secrets: readonly string[],
+  form?: string,
 ): ApiError | undefined {
   const { operation } = call;
   const { status, headers } = answer;
@@ -39,7 +43,8 @@ export function toApiError(
   const listed = (Array.isArray(errors) ? errors : [])
     .filter((error) => typeof error === 'string')
     .slice(0, MAX_ERRORS);
-  const clean = redaction([said, ...listed], secrets);
+  const goods = new URLSearchParams(form).getAll('info');
+  const clean = redaction([said, ...listed], [...secrets, ...privateTexts(form)], goods);
   const faults = listed.map((error) => printable(clean(error), MAX_MESSAGE));
   // Redact first: a text that was sent may end in a dot.
   const parts = [clean(said).replace(/(?<![.:\s])[.:\s]+$/, ''), faults.join(', ')];
@@ -59,10 +64,16 @@ function toCode(status: number): ApiErrorCode {
 }
 
 /**
- * Returns a function that redacts the given texts. Texts beyond the first {@link MAX_SEARCHED} characters are left out
- * as a whole: a cut could leave half of a secret.
+ * Returns a function that redacts the given texts, in any case. Texts beyond the first {@link MAX_SEARCHED} characters
+ * are left out as a whole: a cut could leave half of a secret.
+ *
+ * @param goods - Texts of which any part may be a secret: nobody but the seller may know what separates the goods.
  */
-function redaction(texts: readonly string[], secrets: readonly string[]): (text: string) => string {
+function redaction(
+  texts: readonly string[],
+  secrets: readonly string[],
+  goods: readonly string[],
+): (text: string) => string {
   const searched = new Set<string>();
   let length = 0;
   for (const text of texts) {
@@ -70,29 +81,58 @@ function redaction(texts: readonly string[], secrets: readonly string[]): (text:
     if (length > MAX_SEARCHED) break;
     searched.add(text);
   }
-  const all = [...searched].join('\n');
-  // The longest one first, because it may contain others.
-  const found = secrets
-    .filter((secret) => all.includes(secret))
-    .sort((one, other) => other.length - one.length);
+  const all = toLower([...searched].join('\n'));
+  const parts = new Set<string>();
+  for (let at = 0; at <= all.length - MIN_PRIVATE; at++) {
+    const part = all.slice(at, at + MIN_PRIVATE);
+    if (!/\s/.test(part)) parts.add(part);
+  }
+  const found = new Set(secrets.map(toLower).filter((secret) => secret && all.includes(secret)));
+  for (const info of goods.map(toLower)) {
+    for (let at = 0; at <= info.length - MIN_PRIVATE; at++) {
+      const part = info.slice(at, at + MIN_PRIVATE);
+      if (parts.has(part)) found.add(part);
+    }
+  }
   return (text) =>
-    searched.has(text)
-      ? found.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
-      : `a text of ${text.length} characters`;
+    searched.has(text) ? cover(text, found) : `a text of ${text.length} characters`;
+}
+
+/** Replaces all parts of a text that are among the secrets, which may overlap. */
+function cover(text: string, secrets: ReadonlySet<string>): string {
+  const lower = toLower(text);
+  const isSecret = new Uint8Array(text.length);
+  for (const secret of secrets) {
+    for (let at = lower.indexOf(secret); at !== -1; at = lower.indexOf(secret, at + 1))
+      isSecret.fill(1, at, at + secret.length);
+  }
+  let rest = '';
+  for (let at = 0; at < text.length; at++) {
+    if (!isSecret[at]) rest += text.charAt(at);
+    else if (!isSecret[at - 1]) rest += '[redacted]';
+  }
+  return rest;
+}
+
+/** Returns a text of the same length, with small letters. */
+function toLower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /**
  * Returns the texts of a form that may be secret or a customer's, and the single goods in `info`: all but short ones
  * and names such as `bitcoin`.
  */
-export function privateTexts(form = ''): string[] {
+function privateTexts(form = ''): string[] {
   const fields = new URLSearchParams(form);
   const delimiter = fields.get('stock_delimiter') || ',';
   const texts = [...fields.values()];
   const items = fields.getAll('info').flatMap((info) => [info, ...info.split(delimiter)]);
   const goods = items.flatMap((item) => [item, ...item.split(/[,;|\t\r\n]/)]);
   const trimmed = [...texts, ...goods].map((text) => text.trim());
-  return [...new Set([...texts, ...trimmed])].filter((text) => /^(?![a-z_:]+$).{6}/s.test(text));
+  return [...new Set([...texts, ...trimmed])].filter(
+    (text) => text.length >= MIN_PRIVATE && !/^[a-z_:]+$/.test(text),
+  );
 }
 
 function describeRedirect(location: string | null): string {

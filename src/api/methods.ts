@@ -3,7 +3,7 @@ import { VERSION } from '../errors/log.js';
 import { OptionChecks } from '../errors/option-checks.js';
 import { didYouMean } from '../errors/text.js';
 import { nameType } from '../runtime/bytes.js';
-import { privateTexts, readPage, readRecord, toApiError } from './answer.js';
+import { readPage, readRecord, toApiError } from './answer.js';
 import { type Call, toCall } from './call.js';
 import {
   type CallOptions,
@@ -76,7 +76,7 @@ export function toMethod(operation: string, row: Endpoint, settings: ClientSetti
     };
     const request = { ...call, url: baseUrl + path, headers, body };
     const answer = await exchange(request, { ...terms, fetch, signal: options.signal });
-    const error = toApiError(call, answer, [...secrets, ...privateTexts(body)]);
+    const error = toApiError(call, answer, secrets, body);
     if (error) throw error;
     return answer;
   }

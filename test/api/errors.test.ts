@@ -179,6 +179,12 @@ describe('no error contains', () => {
     [{ info: 'AAAA-1111; BBBB-2222\r\nCCCC-3333' }, 'BBBB-2222'],
     [{ info: 'AAAA-1111; BBBB-2222\r\nCCCC-3333' }, 'CCCC-3333'],
     [{ info: 'AAAA 1111--BBBB, 2222', stock_delimiter: '--' }, 'BBBB, 2222'],
+    // An update need not name the delimiter of its product.
+    [{ info: 'AAAA-1111---BBBB-2222---CCCC-3333' }, 'BBBB-2222'],
+    [{ info: 'AAAA-1111 BBBB-2222 CCCC-3333' }, 'BBBB-2222'],
+    [{ info: 'correcthorse,batterystaple' }, 'batterystaple'],
+    [{ info: 'aaaa-1111,bbbb-2222' }, 'BBBB-2222'],
+    [{ info: '🔑 Schlüssel: 𝕏-1111-AAAA,BBBB-2222' }, '1111-AAAA'],
   ])('one of the goods in %j', async (changes, one) => {
     const shown = await refusal(changes, `Twice: ${one}`, [`info: ${one} is known`]);
     expect(shown).not.toContain(one);
@@ -193,6 +199,14 @@ describe('no error contains', () => {
     expect(performance.now() - sent).toBeLessThan(8_000);
     for (const one of goods.slice(0, 20)) expect(shown).not.toContain(one);
     expect(shown).toMatch(/products\.create: a text of \d+ characters/);
+  });
+
+  test.each([
+    ['Buyer@Example.com', 'buyer@example.com'],
+    ['buyer@example.com', 'Buyer@Example.COM'],
+  ])('the text %s as %s', async (description, said) => {
+    const shown = await refusal({ description }, `🚫 ${said} is blocked`);
+    expect(shown).toContain('🚫 [redacted] is blocked.');
   });
 
   test('a text with a dot at its end, at the end of the message', async () => {
