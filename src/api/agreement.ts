@@ -43,7 +43,12 @@ export function findDisagreements(
     return isPaidNow ? issues : [...issues, { path: 'status', message }];
   }
   const [stated = '', known] = [toSortable(payload.updated_at), toSortable(order.updated_at)];
-  return known !== undefined && known < stated
+  return known !== undefined && known < stated && !stated.startsWith(withoutZeros(known))
     ? [...issues, { path: 'updated_at', message: 'is later than in the order' }]
     : issues;
+}
+
+/** The provider may state the time of an order less finely than that of a delivery. */
+function withoutZeros(time: string): string {
+  return time.replace(/\.000$/, '');
 }

@@ -12,6 +12,7 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { createSandbox } from 'storefront-webhooks/sandbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { findDisagreements } from '../../src/api/agreement.js';
 import { collecting } from '../opentelemetry/collected.js';
 import { TUNER } from '../sandbox/seller.js';
 import { startListener } from '../sandbox/webhooks/listener.js';
@@ -255,6 +256,34 @@ describe('a delivery is rejected', () => {
     const ahead = { ...bought, updated_at: '2999-01-01T00:00:00Z' };
     expect(await deliver(receiver, ahead, { event })).toMatchObject({ status: 422 });
     expect(refused[0]?.issues).toMatchObject([{ path: 'updated_at' }]);
+  });
+});
+
+describe('the time of a delivery', () => {
+  const check = (stated: string, known: string) => {
+    const state = { id: 'ord_1', status: 56, email: 'a@example.com' } as const;
+    const at = (second: string) => ({ ...state, updated_at: `2026-11-20T10:00:${second}` });
+    const order = { payload: at(stated), event: 'order:updated', scope: '' };
+    const paidStatuses = [100] as const;
+    return findDisagreements({ ...order, paidStatuses }, at(known)).map(({ path }) => path);
+  };
+
+  test.each([
+    ['05.741014Z', '05.741Z'],
+    ['05.741014+00:00', '05Z'],
+    ['05.5Z', '05.000000Z'],
+    ['05Z', '05.741014Z'],
+  ])('may be finer than that of its order, as %s than %s', (stated, known) => {
+    expect(check(stated, known)).toEqual([]);
+  });
+
+  test.each([
+    ['06Z', '05Z'],
+    ['05.742Z', '05.741Z'],
+    ['05.741014Z', '05.741013Z'],
+    ['05.1Z', '05.000001Z'],
+  ])('is rejected if it is later than that of its order, as %s than %s', (stated, known) => {
+    expect(check(stated, known)).toEqual(['updated_at']);
   });
 });
 
