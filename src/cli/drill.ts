@@ -72,11 +72,15 @@ function teller(printer: Printer) {
 }
 
 function conclude(drill: Drill, { html, svg }: Flags, printer: Printer): boolean {
-  if (html !== undefined) writeFileSync(html, toPage(drill));
-  if (svg !== undefined) writeFileSync(svg, drawDrill(drill));
   const { paid, once, missing, twice, reconciliation } = drill;
   const findings = reconciliation.findings.length;
   printer.found({ paid, once, missing, twice, findings }, () => ['', sentence(drill)]);
-  for (const file of [html, svg]) if (file !== undefined) printer.note(`Written: ${file}`);
+  const write = (file: string | undefined, draw: (drill: Drill) => string) => {
+    if (file === undefined) return;
+    writeFileSync(file, draw(drill));
+    printer.note(`Written: ${file}`);
+  };
+  write(html, toPage);
+  write(svg, drawDrill);
   return missing === 0 && twice === 0 && findings === 0;
 }

@@ -27,6 +27,8 @@ export interface Host extends Streams {
 /** How long the shop, for example with an open pool, may keep the process alive after the command has ended. */
 const EXIT_MS = 1_000;
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 /** The host that is the real process. */
 export const processHost: Host = {
   args: process.argv.slice(2),
@@ -50,7 +52,12 @@ export const processHost: Host = {
   },
   interrupted: () =>
     new Promise((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+      const onSignal = () => {
+        // The next signal, of either kind, ends the process.
+        for (const signal of SIGNALS) process.off(signal, onSignal);
+        resolve();
+      };
+      for (const signal of SIGNALS) process.on(signal, onSignal);
     }),
   admit(console, onCrash) {
     globalThis.console = console;

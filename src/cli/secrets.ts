@@ -69,7 +69,10 @@ export function readNamedSecrets(
     );
   }
   const found = [
-    ...secret.map((one) => ({ name: '--secret', secret: one })),
+    ...secret.map((one, at) => ({
+      name: secret.length > 1 ? `--secret ${at + 1}` : '--secret',
+      secret: one,
+    })),
     ...(flags.secretEnv ?? (isNamed ? [] : [FROM])).map((name) => ({
       name,
       secret: fromEnvironment(name, host),

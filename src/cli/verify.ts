@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { verifySignature } from 'storefront-webhooks';
 import { commandLines } from './lines.js';
-import { addSecretFlags, readSecrets, type SecretFlags, secretArgs } from './secrets.js';
+import { addSecretFlags, readNamedSecrets, type SecretFlags, secretArgs } from './secrets.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
 import { readBytes } from './source.js';
@@ -23,13 +23,13 @@ export function addVerify(program: Command, session: Session): void {
     )
     .action((file: string, signature: string, flags: SecretFlags) => {
       const body = readBytes(file, host);
-      const secrets = readSecrets(flags, session);
-      const fitting = secrets.findIndex((secret) => verifySignature(body, signature, secret));
-      const valid = fitting >= 0;
-      printer.found({ valid, ...(valid && { secret: fitting + 1 }), bytes: body.length }, () =>
+      const secrets = readNamedSecrets(flags, session);
+      const fitting = secrets.find(({ secret }) => verifySignature(body, signature, secret));
+      const valid = fitting !== undefined;
+      printer.found({ valid, ...(valid && { secret: fitting.name }), bytes: body.length }, () =>
         valid
           ? printer.paint.green(
-              `The signature matches these ${body.length} bytes${secrets.length > 1 ? `, with secret ${fitting + 1}` : ''}.`,
+              `The signature matches these ${body.length} bytes${secrets.length > 1 ? `, with the secret of ${fitting.name}` : ''}.`,
             )
           : [
               printer.paint.red(`The signature does not match these ${body.length} bytes.`),

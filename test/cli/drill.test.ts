@@ -23,6 +23,13 @@ describe('storefront-webhooks drill', () => {
     expect(page.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|<script|src=/);
   });
 
+  test('prints its counts even if the page cannot be written', async () => {
+    const args = ['drill', '--orders', '60', '--html', join(tmpdir(), 'no-such-folder', 'a.html')];
+    const { status, records, stderr } = await run(args, { env });
+    expect(records().at(-1)).toMatchObject({ paid: 60, once: 60 });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('ENOENT')]);
+  });
+
   test('prints the counts in a terminal', async () => {
     const { lines } = await runInTerminal(80, ['drill', '--orders', '60'], {
       env,

@@ -97,6 +97,8 @@ describe('storefront-webhooks save', () => {
   test.each([
     ['export const { receiver, database } = open();', 'receiver', false],
     ['const app = 1;\nexport { app, made as receiver };', 'receiver', false],
+    ["export const RECEIVER_PATH = '/in';\nexport const receiver = open();", 'receiver', false],
+    ["export const RECEIVER_PATH = '/in';\nexport { receiver };", 'receiver', false],
     ['export { makeReceiver };\nfunction makeReceiver() {}', 'makeReceiver', true],
   ])('finds a receiver that is exported by %s', async (source, name, isCalled) => {
     write('body.json', body);

@@ -246,7 +246,12 @@ describe('storefront-webhooks verify', () => {
     const fits = await run(['verify', body, signature, '--secret-env', 'A', '--secret-env', 'B'], {
       env: { A: 'another', B: SECRET },
     });
-    expect([fits.status, fits.records()]).toEqual([0, [{ valid: true, secret: 2, bytes: 7 }]]);
+    expect([fits.status, fits.records()]).toEqual([0, [{ valid: true, secret: 'B', bytes: 7 }]]);
+    const given = ['--secret', 'another', '--secret', SECRET, '--secret-env', 'A'];
+    const second = await runInTerminal(300, ['verify', body, signature, ...given], {
+      env: { A: 'a third' },
+    });
+    expect(second.lines.at(-1)).toContain('with the secret of --secret 2.');
     writeFileSync(body, '{"a": 1}');
     const wrong = await run(['verify', body, signature], { env });
     expect([wrong.status, wrong.records()]).toEqual([1, [{ valid: false, bytes: 8 }]]);

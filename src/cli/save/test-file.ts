@@ -28,15 +28,17 @@ const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
 export function findReceiver(module: string): ReceiverExport {
   const source = read(module);
   const hasStore = /\bstore\s*[:,]/.test(source);
-  const [found] = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => {
-    const isFunction = variable === undefined || made !== undefined;
-    return { module, name, isFunction, hasStore: hasStore && !isFunction };
-  });
-  if (found) return found;
-  const braced = Array.from(source.matchAll(BRACED), ([, names = '']) => names.split(',')).flat();
-  const [name] = braced.flatMap((one) => /(\w*receiver\w*)\s*$/i.exec(one)?.[1] ?? []);
-  const isFunction = name !== undefined && new RegExp(`function\\s+${name}\\b`).test(source);
-  if (name) return { module, name, isFunction, hasStore: hasStore && !isFunction };
+  const declared = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => ({
+    name,
+    isFunction: variable === undefined || made !== undefined,
+  }));
+  const names = Array.from(source.matchAll(BRACED), ([, all = '']) => all.split(',')).flat();
+  const listed = names.flatMap((one) => /(\w*receiver\w*)\s*$/i.exec(one)?.[1] ?? []);
+  const isFunction = (name: string) => new RegExp(`function\\s+${name}\\b`).test(source);
+  const all = [...declared, ...listed.map((name) => ({ name, isFunction: isFunction(name) }))];
+  // Not RECEIVER_PATH, if there is another.
+  const found = all.find(({ name }) => /receiver$/i.test(name)) ?? all[0];
+  if (found) return { module, ...found, hasStore: hasStore && !found.isFunction };
   if (/^export\s+default\s/m.test(source)) {
     return { module, name: 'default', isFunction: false, hasStore };
   }
