@@ -24,7 +24,7 @@ afterAll(async () => {
   const { HAS_PROCESS } = await import('../../src/runtime/has-process.js');
   if (atEndOfTurn !== globalThis.setImmediate || !HAS_PROCESS)
     throw new Error(
-      'This file leaves modules to the next that took its globals when they were loaded: call vi.resetModules() at its end.',
+      'This file loaded modules while other globals were in place, and the next file would get them. Call vi.resetModules() at the end of this file.',
     );
 });
 
