@@ -22,8 +22,8 @@ export interface Finding {
   readonly orderId: string;
   readonly kind: FindingKind;
   /**
-   * For `not_delivered`, where the delivery is: `dead`, `stalled` or `failing` in the store, otherwise its
-   * status in the provider's log, or `unlogged` if the log does not mention the order.
+   * For `not_delivered`, where the delivery is that reports the payment: `dead`, `stalled` or `failing` in the store,
+   * otherwise its status in the provider's log, or `unlogged` if the log has no such delivery.
    */
   readonly because: UnfinishedState | DeliveryStatus | 'unlogged' | undefined;
   /**

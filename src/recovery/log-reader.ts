@@ -15,7 +15,13 @@ import { findUnpaid, type Order } from '../schemas/order.js';
 import { toTime } from '../schemas/values.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Effect } from '../stores/ledger.js';
-import { findDone, findUnfinished, takeLease, type Unfinished } from './store-queries.js';
+import {
+  type Delivers,
+  findDone,
+  findUnfinished,
+  takeLease,
+  type Unfinished,
+} from './store-queries.js';
 
 /**
  * The sender of the answer in a log entry. `own`: a receiver with this secret, to this delivery. `edited`: a
@@ -115,7 +121,8 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
     isFront,
     effectsOf: (delivery) => effectsOf(processing.router, delivery, paidStatuses),
     findDone: (keys) => findDone(settings, keys),
-    unfinished: () => findUnfinished(settings),
+    unfinished: () =>
+      findUnfinished(settings, (event) => deliversBy(event, processing.router, isFront)),
     lease: (name, leaseMs) => takeLease(settings, name, leaseMs),
     onError: (error, { id, event }) => processing.onError(error, { id, event, scope: '' }),
     process(delivery) {
@@ -129,6 +136,21 @@ function isToldBy(event: string, router: Router): boolean {
   const routesFor = (one: string) => router.routesFor({ kind: 'known', event: one });
   const names = routesFor(event).map(({ storedName }) => storedName);
   return routesFor(PAID).some(({ oncePer, storedName }) => oncePer && names.includes(storedName));
+}
+
+/** Returns whether an event that says that an order is paid runs the handlers that deliver it, those of `order:paid`. */
+function deliversBy(event: string, router: Router, isFront: boolean): Delivers {
+  if (event === PAID || isToldBy(event, router)) return 'yes';
+  // Only the worker knows the handlers.
+  if (isFront) return event.startsWith('order:') ? 'maybe' : 'no';
+  const routesFor = (one: string) => router.routesFor({ kind: 'known', event: one });
+  const delivering = routesFor(PAID);
+  // An order that no handler of `order:paid` delivers is delivered by another event.
+  if (delivering.length === 0) return event.startsWith('order:') ? 'yes' : 'no';
+  const isShared = routesFor(event).some(({ handler }) =>
+    delivering.some((one) => one.handler === handler),
+  );
+  return isShared ? 'maybe' : 'no';
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Order } from '../schemas/order.js';
 import { type Delivered, findDelivered } from './delivered-orders.js';
+import type { DeliveryStatus } from './delivery-status.js';
 import { type EndpointState, findEndpoint } from './endpoint.js';
 import { untilSettled } from './entries.js';
 import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } from './findings.js';
@@ -14,6 +15,7 @@ import {
 } from './reconcile-options.js';
 import { Pace } from './request-rate.js';
 import { DAY_MS } from './source.js';
+import type { UnfinishedOrder } from './store-queries.js';
 
 /** The result of `reconcile`. */
 export interface Reconciliation {
@@ -76,7 +78,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
       const { times } = found;
       if (found.isOlder && !isWhole) return true;
       const { status, missed } = history.get(id) ?? {};
-      const because: Finding['because'] = unfinished.get(id) ?? status ?? 'unlogged';
+      const because = placeOf(unfinished.get(id), status);
       const kinds = judge(order, found, settings);
       const isUntold = because === 'unlogged' && kinds.includes('not_delivered');
       if (isUntold && !settings.delivered && timeOr(created_at, now) < firstPaidAt) return true;
@@ -123,6 +125,18 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const findings = await withRemedies(judged, settings, pace, { found, firstPaidAt });
   const endpoints = { withoutEndpoint: found.without, otherEndpoints: found.others };
   return { findings, ...counts, endpoint: found.state, ...endpoints, requests: pace.requests };
+}
+
+/**
+ * Returns where the delivery of an order is. If an unfinished delivery may not deliver the order, an `order:paid` in the
+ * log takes precedence: its recovery, or its retry, delivers the order.
+ */
+function placeOf(
+  unfinished: UnfinishedOrder | undefined,
+  status: DeliveryStatus | undefined,
+): NonNullable<Finding['because']> {
+  const isIt = unfinished && (unfinished.delivers === 'yes' || status === undefined);
+  return isIt ? unfinished.state : (status ?? 'unlogged');
 }
 
 /**

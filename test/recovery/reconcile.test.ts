@@ -107,10 +107,11 @@ describe('reconcile', () => {
   test('gives the reason why an order was not delivered', async () => {
     const shop = openShop();
     const failing = openShop({ store: shop.store });
-    failing.receiver.on('order:created', () => {
+    const fails = () => {
       throw new Error('no');
-    });
-    const failed = await answered(failing, entry(3, { event: 'order:created' }));
+    };
+    failing.receiver.on('order:paid', fails, { name: 'fails' });
+    const failed = await answered(failing, entry(3));
     const logs = [entry(1), entry(2, { response_code: 200, response: 'OK' }), failed];
     const orders = [paid(1), paid(2), paid(3), paid(4)];
     const { findings } = await reconcileWith({ logs, orders }, shop, { delivered: having() });
