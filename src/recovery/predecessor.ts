@@ -17,13 +17,22 @@ interface Answer {
 /** The code that answered at an address before this receiver: successes without a receipt. */
 export class Predecessor {
   readonly #answers: Answer[] = [];
+  /** Each form once. A form of its own for each answer would keep the text of the answer in memory. */
+  readonly #forms = new Map<string, string>();
   readonly #taken = new Map<string, number>();
 
   /** @param subject - The subject of the delivery: see `subjectOf`. */
   add(entry: WebhookLog, sentAt: number, subject: string | undefined): void {
-    this.#answers.push({ sentAt, form: formOf(entry) });
+    this.#answers.push({ sentAt, form: this.#known(formOf(entry)) });
     if (subject === undefined) return;
     this.#taken.set(subject, Math.min(sentAt, this.#taken.get(subject) ?? sentAt));
+  }
+
+  #known(form: string | undefined): string | undefined {
+    if (form === undefined) return undefined;
+    const known = this.#forms.get(form);
+    if (known === undefined) this.#forms.set(form, form);
+    return known ?? form;
   }
 
   get hasAnswered(): boolean {

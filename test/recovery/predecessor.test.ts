@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Predecessor } from '../../src/recovery/predecessor.js';
 import type { WebhookLog } from '../../src/schemas/webhook-log.js';
+import { collect } from '../support/memory.js';
 import { HOUR } from './seller.js';
 
 const FIRST = 1_790_000_000_000;
@@ -26,4 +27,19 @@ test('the previous code answers again after any time, as after a rollback, if th
 
 test('there is no previous code if only the receiver has answered before', () => {
   expect(answered([1, 'ok'], [2, 'ok'])).toBe(Number.NEGATIVE_INFINITY);
+});
+
+test('the answers of the previous code are not kept in memory', () => {
+  const ANSWERS = 20_000;
+  const predecessor = new Predecessor();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let number = 0; number < ANSWERS; number++) {
+    const response = `${'thank you '.repeat(50)}${number}`;
+    const entry: WebhookLog = { id: 'whl_1', event: 'order:paid', payload: {}, response };
+    predecessor.add({ ...entry, response_code: 200 }, FIRST - number, undefined);
+  }
+  collect();
+  expect((process.memoryUsage().heapUsed - before) / ANSWERS).toBeLessThan(150);
+  expect(predecessor.answeredUntil(FIRST)).toBe(FIRST);
 });
