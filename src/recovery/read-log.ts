@@ -52,7 +52,7 @@ export async function readLog(
   const read = orders ? { ...settings, since: 0 } : settings;
   const before = new DoneBefore(settings.receiver);
   const isDone = ({ delivery, keyWithoutId }: EntryFound) => before.has(delivery, keyWithoutId);
-  const states = new OrderStates();
+  const states = new OrderStates(logged);
   const copies = new Copies();
   // The provider may report a refund to another address only.
   const others = withoutErrors(settings);
@@ -65,11 +65,12 @@ export async function readLog(
   let answers = new Answers(settings, false);
   await untilSettled(
     // If a retry brings a delivery that has a copy, one size falls and the other rises.
-    () => `${missed.size} ${copies.size}`,
+    () => `${missed.size} ${copies.size} ${states.wanted}`,
     async (seen) => {
       counts = noCounts();
       const again = new Set<string>();
       copies.begin(missed);
+      states.begin();
       // Ask the store about answers from the second reading on, and only if a delivery is left.
       answers = new Answers(
         settings,
@@ -108,6 +109,7 @@ export async function readLog(
           again.add(entry.id);
           const wasDone = known?.isDone ?? (await isDone(found));
           if (wasDone) copies.addHandled(found);
+          else states.want(found);
           const mayRepeat = found.status === 'edited' || copies.has(found);
           const isUnsafe = mayRepeat && !(await before.isOncePer(found.delivery));
           const isIgnored = await before.isIgnored(found.delivery);

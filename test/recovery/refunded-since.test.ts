@@ -136,6 +136,30 @@ test.each([
   expect(shop.ran).toContain('deliver ord_1');
 });
 
+test('an order is not delivered if the provider gave its payment up during the last reading but one', async () => {
+  const shop = open();
+  const refund = await answered(shop, stated(40, 56));
+  const other = entry(7);
+  const waiting = { ...missed, retries: 1, next_retry_at: ago(-MINUTE) };
+  const logs = [refund, waiting, other, await live(shop)];
+  const provided: Provided = { logs, onRequest: () => undefined };
+  const brought = await answered(shop, other);
+  let readings = 0;
+  provided.onRequest = (path, _, page) => {
+    if (path === 'GET /orders/ord_1') return answer(403);
+    if (path === 'GET /webhooks/logs' && page === '1') readings += 1;
+    // A retry brings one order, and the other one takes its place among those that were missed.
+    if (readings === 2) provided.logs = [refund, missed, brought, ...logs.slice(3)];
+    return undefined;
+  };
+  shop.ran.length = 0;
+  const { deliveries } = await recoverFrom(provided, shop);
+  expect(deliveries.map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
+    'order:paid settled',
+  ]);
+  expect([readings, shop.ran]).toEqual([3, []]);
+});
+
 function withoutStatus(one: Entry, index: number): Entry {
   const payload = Object(one.payload);
   return index === 0 ? { ...one, payload: { ...payload, status: undefined } } : one;
