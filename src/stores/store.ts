@@ -74,8 +74,8 @@ export interface TransactTerms {
 
 /**
  * How a transaction ended. `done`: committed. `known`: committed, and the effect had been done before, so nothing
- * ran. Otherwise rolled back: `lost`: another process has the lease. `busy`: the effect is being done elsewhere.
- * `unavailable`: the transaction could not begin, or the answer to COMMIT was lost.
+ * ran. Otherwise rolled back: `lost`: another process has the lease. `busy`: the effect is being done elsewhere; a
+ * store waits for it for 3 s at most. `unavailable`: the transaction could not begin, or the answer to COMMIT was lost.
  */
 export type Transacted =
   | { readonly state: 'done' | 'known' | 'lost' | 'busy' }

@@ -18,6 +18,24 @@ const LOCK: Statement = {
 FROM webhook_delivery WHERE ${HELD} FOR UPDATE`,
 };
 
+/** The setting that keeps the `lock_timeout` of the connection. */
+const OWN_LIMIT = 'storefront_webhooks.lock_timeout';
+
+/**
+ * The longest wait for an effect that another transaction does, in milliseconds. Shorter than the 3 s for which a copy
+ * waits, and than the silence after which the driver gives the connection up: its server process would go on waiting,
+ * with the row of the delivery locked.
+ */
+const EFFECT_WAIT_MS = 2_000;
+
+/** $1 the longest wait for a lock. Keeps the limit of the connection, which {@link LOCK_EFFECT} restores. */
+const LIMIT_WAIT: Statement = {
+  name: 'limit wait',
+  types: ['text'],
+  text: `SELECT set_config('${OWN_LIMIT}', current_setting('lock_timeout'), true),
+  set_config('lock_timeout', $1, true)`,
+};
+
 /** $3 the key of the effect. Waits for another transaction that has its row. */
 const ENTER_EFFECT: Statement = {
   name: 'enter effect',
@@ -30,12 +48,17 @@ FROM webhook_delivery WHERE ${HELD}
 ON CONFLICT DO NOTHING`,
 };
 
-/** $1 the key of the effect */
+/**
+ * $1 the key of the effect. Restores the limit of the connection for the handler's statements: outside of the subquery,
+ * because PostgreSQL evaluates the columns of a query before it locks the row.
+ */
 const LOCK_EFFECT: Statement = {
   name: 'lock effect',
   types: ['text'],
-  text: `SELECT state, (not_before <= clock_timestamp())::text AS due FROM webhook_delivery
-WHERE key = decode($1, 'hex') FOR UPDATE`,
+  text: `WITH effect AS MATERIALIZED (
+  SELECT state, (not_before <= clock_timestamp())::text AS due FROM webhook_delivery
+  WHERE key = decode($1, 'hex') FOR UPDATE
+) SELECT state, due, set_config('lock_timeout', current_setting('${OWN_LIMIT}'), true) FROM effect`,
 };
 
 /** $1 the key of the effect */
@@ -57,6 +80,9 @@ const recording = (update: string) => `WITH recorded AS (
 /** The error of {@link commit} if it records nothing. */
 export const RECORDED_NOTHING = '22012';
 
+/** The error of {@link begin} if another transaction does the effect for longer than {@link EFFECT_WAIT_MS}. */
+export const WAITED_TOO_LONG = '55P03';
+
 /** $3 keep */
 const RECORD_DONE: Statement = {
   name: 'record done',
@@ -76,6 +102,7 @@ const RECORD_STEP: Statement = {
 /** The statements that a connection keeps prepared. */
 export const STATEMENTS: readonly Statement[] = [
   LOCK,
+  LIMIT_WAIT,
   ENTER_EFFECT,
   LOCK_EFFECT,
   COMPLETE_EFFECT,
@@ -85,7 +112,7 @@ export const STATEMENTS: readonly Statement[] = [
 
 /**
  * The first statements of a transaction: its limits on the server, the row of the delivery, and the row of the
- * effect, which waits for another transaction that has it.
+ * effect, which waits for a while for another transaction that has it.
  */
 export function begin({ key, fence, timeoutMs, effect }: TransactTerms): Call[] {
   const held = [ofKey(key), whole(fence)];
@@ -93,6 +120,7 @@ export function begin({ key, fence, timeoutMs, effect }: TransactTerms): Call[] 
   if (effect === undefined) return [lock];
   return [
     lock,
+    { statement: LIMIT_WAIT, literals: [`'${EFFECT_WAIT_MS}'`] },
     { statement: ENTER_EFFECT, literals: [...held, ofKey(effect)] },
     { statement: LOCK_EFFECT, literals: [ofKey(effect)] },
   ];

@@ -11,7 +11,14 @@ import { guardClient } from './guard-client.js';
 import { PASSING } from './retry.js';
 import type { Session } from './session.js';
 import type { Sessions } from './sessions.js';
-import { type Begun, begin, commit, RECORDED_NOTHING, readBegun } from './transact-statements.js';
+import {
+  type Begun,
+  begin,
+  commit,
+  RECORDED_NOTHING,
+  readBegun,
+  WAITED_TOO_LONG,
+} from './transact-statements.js';
 
 /** How often a transaction that failed because of a concurrent one is run, at most. */
 const MAX_RUNS = 3;
@@ -70,6 +77,7 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
       begun = readBegun(await session.begin(begin(terms)), terms);
     } catch (cause) {
       await session.rollBack();
+      if (sqlState(cause) === WAITED_TOO_LONG) return { state: 'busy' };
       if (isPassing(cause)) throw cause;
       signal.throwIfAborted();
       return { state: 'unavailable', cause: withoutData(cause) };

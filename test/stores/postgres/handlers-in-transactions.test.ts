@@ -35,6 +35,21 @@ test('a handler that PostgreSQL makes repeat a transaction gets the payload as i
   expect(seen).toEqual(['ord_1', 'ord_1']);
 });
 
+test('a handler in a transaction keeps the limits of its connection', async () => {
+  const database = await openPglite();
+  await database.exec(`SET lock_timeout = '7s'`);
+  const limits: unknown[] = [];
+  const receiver = createReceiver({ secret: SECRET, store: postgresStore(database) }).on(
+    'order:paid',
+    async ({ tx }) => {
+      limits.push(...(await tx.query('SHOW lock_timeout')).rows);
+    },
+    { name: 'sell', oncePer: ({ id }) => id, transaction: true },
+  );
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(limits).toEqual([{ lock_timeout: '7s' }]);
+});
+
 test('a delivery that a claim finds dead is on the disk before the answer', async () => {
   const database = await openPglite();
   const asked: string[] = [];

@@ -63,8 +63,10 @@ withPostgres('the statements of each delivery', () => {
       expect(await deliver(shop, paidOrder({ id }), { id })).toMatchObject({ outcome: 'handled' });
     await sell('ord_1');
     await sell('ord_2');
-    const names = (await prepared()).filter((name) => / (lock|enter|record|complete e)/.test(name));
-    expect(names).toHaveLength(6);
+    const names = (await prepared()).filter((name) =>
+      / (lock|limit|enter|record|complete e)/.test(name),
+    );
+    expect(names).toHaveLength(7);
     for (const name of names) await pool.query(`DEALLOCATE "${name}"`);
     await sell('ord_3');
     await sell('ord_4');
