@@ -1,8 +1,10 @@
 import { WebhookError } from '../errors/errors.js';
 import { watched } from '../report/telemetry.js';
+import { withoutData } from '../stores/guard.js';
 import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import { BUSY, fail, type Prepared, type Run, UNAVAILABLE } from './handler-run.js';
 import type { Lease, Work } from './lease.js';
+import type { Route } from './router.js';
 
 /**
  * Runs a handler in a transaction of the store. Never rejects.
@@ -21,7 +23,9 @@ export async function runTransaction(
   if (!transactions || lease.hasEnded()) return BUSY;
   const terms = { effect: effect?.key, record: isRest ? { keepMs } : { step } };
   const held = under(lease, effect?.key ?? lease.key);
+  let hasBegun = false;
   const work = (tx: unknown) => {
+    hasBegun = true;
     // A copy for each time that it runs.
     const own = clonePayload(payload);
     const { refuseStep } = transactions;
@@ -38,18 +42,23 @@ export async function runTransaction(
       case 'done':
       case 'known':
         return { state: isRest ? 'committed' : 'done', ran: result.state === 'done' ? [name] : [] };
-      case 'unavailable': {
-        const message = 'The store could not run the transaction of the handler.';
-        run.onError(new WebhookError('store_unavailable', message, { cause: result.cause }), name);
-        return UNAVAILABLE;
-      }
+      case 'unavailable':
+        return unavailable(result.cause, route, run);
       default:
         return BUSY;
     }
   } catch (error) {
     // The end of the lease is reported by itself.
-    return lease.hasEnded() ? BUSY : fail(error, route, run);
+    if (lease.hasEnded()) return BUSY;
+    // A handler that has not begun has not failed: the delivery must not die of its last attempt.
+    return hasBegun ? fail(error, route, run) : unavailable(error, route, run);
   }
+}
+
+function unavailable(error: unknown, { name }: Route, { onError }: Run): Work {
+  const message = 'The store could not run the transaction of the handler.';
+  onError(new WebhookError('store_unavailable', message, { cause: withoutData(error) }), name);
+  return UNAVAILABLE;
 }
 
 /** The lease of a delivery, under the key of an effect. */

@@ -164,7 +164,8 @@ export interface StoreTransactions<Tx> {
   /** Called for `once()` in a handler, and throws: a rollback would forget the step. */
   refuseStep(): never;
   /**
-   * Runs a handler. Rejects with the error of the handler, or of the database: then everything is rolled back.
+   * Runs a handler. Rejects with the error of the handler, or of the database: then everything is rolled back. If it
+   * rejects before it has called `work`, the receiver takes that for `unavailable`.
    *
    * @param work - Gets the driver's client of the transaction. May run again after a deadlock.
    */

@@ -1,4 +1,10 @@
-import { createReceiver, memoryStore, type Order, type SealedDelivery } from 'storefront-webhooks';
+import {
+  createReceiver,
+  memoryStore,
+  type Order,
+  type SealedDelivery,
+  type StoreTransactions,
+} from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
@@ -75,6 +81,37 @@ describe('the last attempt of a queue', () => {
       outcome: 'handled',
     });
     expect(await store.count({ state: 'dead' })).toBe(0);
+  });
+
+  test.each([
+    ['keeps', 'before the handler begins', 'unavailable', []],
+    ['parks', 'after the handler', 'parked', [{ error: 'Error: locked' }]],
+  ])('%s a delivery whose transaction fails %s', async (_, when, outcome, dead) => {
+    const locked = Object.assign(new Error('locked'), { parameters: ['a customer'] });
+    const transactions: StoreTransactions<unknown> = {
+      check() {},
+      refuseStep() {
+        throw new Error('it has no steps');
+      },
+      async run({ begin }, work) {
+        await begin();
+        if (when === 'after the handler') await work(undefined);
+        throw locked;
+      },
+    };
+    const store = durableStore(() => ({ transactions }));
+    const onError = vi.fn();
+    const worker = createReceiver({ secret: SECRET, store, hooks: { ...hooks, onError } });
+    worker.on('order:paid', () => {}, { name: 'sell', transaction: true });
+    const last = await worker.dispatch(await queued(), { lastAttempt: true });
+    expect(last).toMatchObject({ outcome });
+    expect(await store.list({ state: 'dead' })).toMatchObject(dead);
+    const [error] = onError.mock.calls[0] ?? [];
+    if (outcome === 'parked') expect(error).toBe(locked);
+    else {
+      expect(error).toMatchObject({ code: 'store_unavailable', cause: { message: 'locked' } });
+      expect(error.cause).not.toHaveProperty('parameters');
+    }
   });
 
   test('fails if the store cannot park the delivery', async () => {
