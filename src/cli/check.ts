@@ -30,7 +30,7 @@ interface Flags extends SecretFlags {
   readonly order: string;
   readonly unpaid?: string;
   readonly junit?: string;
-  readonly headerPrefix: string;
+  readonly headerPrefix?: string;
   readonly goodsWithin: number;
   readonly timeout: number;
   readonly plainHttp: boolean;
@@ -67,7 +67,7 @@ export function addCheck(program: Command, session: Session): void {
     )
     .option('--unpaid <what>', 'an unpaid order, if the status of an order is not a number')
     .option('--junit <file>', 'write the results as JUnit XML')
-    .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
+    .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
     .option('--goods-within <ms>', 'how long to wait for goods after the answer', toCount, GOODS_MS)
     .option('--timeout <ms>', 'how long to wait for an answer', toCount, TIMEOUT_MS)
     .option('--plain-http', 'allow plain HTTP beyond a private network', false)
@@ -110,7 +110,7 @@ async function run(url: URL, flags: Flags, session: Session, ended: AbortSignal)
     setting: {
       url,
       secret,
-      headerPrefix: flags.headerPrefix,
+      headerPrefix: flags.headerPrefix ?? 'X-Service-',
       orders,
       timeoutMs: flags.timeout,
       endlessMs: ENDLESS_MS,

@@ -26,7 +26,7 @@ interface Flags extends SecretFlags {
   readonly port: number;
   readonly out: string;
   readonly asIs: boolean;
-  readonly headerPrefix: string;
+  readonly headerPrefix?: string;
   readonly limit: number;
   readonly max: number;
   readonly timeout: number;
@@ -44,7 +44,7 @@ export function addRecord(program: Command, session: Session): void {
     .option('--port <number>', 'the port to listen on; 0 takes any free port', toNumber, 0)
     .option('--out <folder>', 'the folder to save to', 'test/webhooks')
     .option('--as-is', 'keep customer data, goods and signatures in the saved files', false)
-    .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
+    .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
     .option('--limit <bytes>', 'the largest body to accept', toCount, 1024 * 1024)
     .option('--max <number>', 'how many to save; later ones are only passed on', toCount, 1000)
     .option('--timeout <ms>', 'how long to wait for an answer', toCount, 60_000)
@@ -73,8 +73,8 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
     ['npx storefront-webhooks replay', quote(what), quote(address), ...sendingArgs(flags)].join(
       ' ',
     );
-  const recorder = new Recorder(repeat, { ...flags, secrets }, printer);
-  const { limit, timeout } = flags;
+  const { headerPrefix = 'X-Service-', limit, timeout } = flags;
+  const recorder = new Recorder(repeat, { ...flags, headerPrefix, secrets }, printer);
   const server = createProxy({
     ...{ target, limit, timeout },
     onArrived: (arrived) => recorder.arrived(arrived),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
+import { prefixOf } from '../testing/header-prefix.js';
 import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
 import type { Host } from './host.js';
 import { commandLines, textLines } from './lines.js';
@@ -18,7 +19,7 @@ interface Flags {
   readonly receiver: string;
   readonly event?: string;
   readonly asIs: boolean;
-  readonly headerPrefix: string;
+  readonly headerPrefix?: string;
 }
 
 /** Adds `save`, which turns a delivery into a test. */
@@ -33,7 +34,10 @@ export function addSave(program: Command, session: Session): void {
     .option('--receiver <file>', 'the module that exports your receiver', 'src/webhooks.ts')
     .option('--event <name>', 'the event, if the body does not name it')
     .option('--as-is', 'keep customer data and goods', false)
-    .option('--header-prefix <text>', 'the prefix of the webhook headers', 'X-Service-')
+    .option(
+      '--header-prefix <text>',
+      "the prefix of the webhook headers (default: the delivery's own)",
+    )
     .addHelpText(
       'after',
       '\nExample:\n  npx storefront-webhooks save test/webhooks/0007-order-paid.hook.json --receiver src/webhooks.ts',
@@ -74,7 +78,7 @@ function read(file: string, { event }: Flags, host: Host): Saved {
   return log ?? readSource(file, host, event);
 }
 
-function clean(saved: Saved, { asIs, headerPrefix }: Flags): Saved {
+function clean(saved: Saved, { asIs, headerPrefix = prefixOf(saved) }: Flags): Saved {
   if (asIs) return saved;
   const cleaned = redactBody(saved);
   if (!cleaned) {

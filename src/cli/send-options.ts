@@ -30,7 +30,10 @@ export function addSendingFlags(command: Command): Command {
   return command
     .option('--duplicate <times>', 'how often to send each delivery', toCount, 1)
     .option('--concurrency <number>', 'how many to send at once', toCount, 1)
-    .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
+    .option(
+      '--header-prefix <text>',
+      "the prefix of the webhook headers (default: the delivery's own)",
+    )
     .option('--timeout <ms>', 'how long to wait for an answer', toCount, 10_000)
     .option('--plain-http', 'allow plain HTTP to another machine', false);
 }
@@ -46,12 +49,12 @@ export function toReplayOptions({
 
 /** The flags with which a printed command reaches the same receiver. A secret from the command line is left out. */
 export function sendingArgs({
-  headerPrefix = 'X-Service-',
+  headerPrefix,
   plainHttp,
   ...secrets
 }: Pick<SendingFlags, 'headerPrefix' | 'plainHttp'> & SecretFlags): string[] {
   return [
-    ...(headerPrefix === 'X-Service-' ? [] : ['--header-prefix', quote(headerPrefix)]),
+    ...(headerPrefix === undefined ? [] : ['--header-prefix', quote(headerPrefix)]),
     ...secretArgs(secrets),
     ...(plainHttp ? ['--plain-http'] : []),
   ];

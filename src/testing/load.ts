@@ -14,6 +14,7 @@ import {
   type WholeFile,
   wholeFile,
 } from './fixture.js';
+import { prefixOf } from './header-prefix.js';
 import { mergePatch } from './merge-patch.js';
 
 const SUFFIX = '.hook.json';
@@ -116,7 +117,7 @@ function readBody(file: string, saved: WholeFile['body']): Uint8Array {
 
 function vary(file: string, base: Fixture, variant: VariantFile): Fixture {
   const renamed: WholeFile['headers'] =
-    variant.event === undefined ? [] : [['X-Service-Event', variant.event]];
+    variant.event === undefined ? [] : [[`${prefixOf(base)}Event`, variant.event]];
   return {
     file,
     event: variant.event ?? base.event,

@@ -1,4 +1,5 @@
 import type { Fixture } from './fixture.js';
+import { prefixOf, withPrefix } from './header-prefix.js';
 
 /** Faults of a delivery that happen in production, and that a test can cause. */
 export interface ReplayFaults {
@@ -25,15 +26,13 @@ export type Signer = (body: Uint8Array) => string | Promise<string>;
 
 /** Makes a request of a fixture: signs it as the fixture says, then applies the changes of the test. */
 export async function prepare(
-  { method, headers: saved, body, signing }: Fixture,
+  fixture: Fixture,
   { event, id, corrupt = false, chunks = 1 }: ReplayFaults,
   signer: Signer,
   headerPrefix: string,
 ): Promise<OutgoingRequest> {
-  let headers = saved;
-  if (!/^X-Service-$/i.test(headerPrefix)) {
-    headers = saved.map(([name, value]) => [name.replace(/^X-Service-/i, headerPrefix), value]);
-  }
+  const { method, body, signing } = fixture;
+  let headers = withPrefix(fixture.headers, prefixOf(fixture), headerPrefix);
   // Keep the place and the spelling of a header: servers treat both differently.
   const set = (name: string, value?: string) => {
     const isIt = ([other]: readonly [string, string]) => other.toLowerCase() === name.toLowerCase();

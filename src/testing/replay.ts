@@ -5,6 +5,7 @@ import type { Outcome } from '../request/outcome.js';
 import { SIGN } from '../request/secrets.js';
 import { type Secret, sign } from '../request/signature.js';
 import type { Fixture } from './fixture.js';
+import { prefixOf } from './header-prefix.js';
 import { loadFixture } from './load.js';
 import { type OutgoingRequest, prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
@@ -15,7 +16,10 @@ import { now } from './timers.js';
 export interface ReplayOptions extends ReplayFaults {
   /** The secret to sign with. Default: the receiver's own; for every other target, the secret is required. */
   secret?: Secret;
-  /** The prefix of the provider's headers. Default: the receiver's; for other targets `X-Service-`. */
+  /**
+   * The prefix of the provider's headers. Default: the receiver's; for other targets the fixture's own, which is
+   * `X-Service-` in the shipped ones.
+   */
   headerPrefix?: string;
   /** The path at which an application has mounted its receiver. Default `/webhooks`. */
   path?: string;
@@ -124,12 +128,16 @@ export async function replay(
     Array.isArray(fixtures) || LIST_OPTIONS.some((name) => options[name] !== undefined);
 
   const signer = toSigner(target, options, path);
-  const { headerPrefix = isReceiver(target) ? target[SIGN].headerPrefix : 'X-Service-' } = options;
+  const ofTarget =
+    options.headerPrefix ?? (isReceiver(target) ? target[SIGN].headerPrefix : undefined);
   const open = await openTarget(target, { path, timeout, plainHttp });
   const sent = new Set<string>();
   try {
     const results = await inParallel(ordered, concurrency, (one) =>
-      sendOne(open, one, { ...options, headerPrefix }, signer, { timeout, sent }),
+      sendOne(open, one, { ...options, headerPrefix: ofTarget ?? prefixOf(one) }, signer, {
+        timeout,
+        sent,
+      }),
     );
     const [first] = results;
     return isList || !first ? results : first;

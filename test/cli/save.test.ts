@@ -141,6 +141,25 @@ describe('storefront-webhooks save', () => {
     expect(await signingOf('--as-is')).toBe('keep');
   });
 
+  test('removes the signature of a recording, whatever its header prefix', async () => {
+    const kept = {
+      v: 1,
+      event: 'order:paid',
+      signing: 'keep',
+      headers: [
+        ['X-Brand-Event', 'order:paid'],
+        ['X-Brand-Signature', 'ab12'],
+      ],
+      body: { text: body },
+    };
+    write('brand.hook.json', JSON.stringify(kept));
+    const { fixture } = JSON.parse((await run('save', 'brand.hook.json')).stdout);
+    expect(loadFixture(join(project, fixture)).headers).toEqual([
+      ['X-Brand-Event', 'order:paid'],
+      ['X-Brand-Signature', ''],
+    ]);
+  });
+
   test('writes a fixture that only this user can read with --as-is', async () => {
     write('body.json', body);
     const flags = ['--event', 'order:paid', '--as-is'];

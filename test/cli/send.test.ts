@@ -323,6 +323,24 @@ describe('storefront-webhooks replay', () => {
     );
     expect([status, records()]).toMatchObject([1, [{ status: 401, good: false, repeat }]]);
   });
+
+  test('sends a recording under its own header prefix, unless another is given', async () => {
+    const { url } = await openShop();
+    const file = join(makeFolder(), 'recorded.hook.json');
+    const paid = JSON.parse(readFileSync('fixtures/order-paid/default.hook.json', 'utf8'));
+    const headers = [['X-Selly-Event', 'order:paid']];
+    writeFileSync(file, JSON.stringify({ ...paid, headers }));
+    const replayed = (...flags: string[]) => run(['replay', file, url, ...flags], { env });
+    const own = await replayed();
+    expect([own.status, own.records()[0].status]).toEqual([1, 401]);
+    expect(own.records()[0].repeat).not.toContain('--header-prefix');
+    const given = await replayed('--header-prefix', 'X-Service-');
+    expect([given.status, given.records()[0].outcome]).toEqual([0, 'handled']);
+    const corrupt = { ...paid, headers, signing: 'corrupt' };
+    writeFileSync(file, JSON.stringify(corrupt));
+    const again = await replayed('--header-prefix', 'X-Service-');
+    expect(again.records()[0].repeat).toContain(' --header-prefix X-Service-');
+  });
 });
 
 describe('in a terminal', () => {

@@ -239,6 +239,36 @@ describe('a variant', () => {
     expect(eventHeaders(vary({ event: 'order:updated', headers }))).toEqual(headers);
   });
 
+  test.each([
+    ['in lower case', 'x-brand-', [['x-brand-event', 'order:paid']]],
+    ['a forged event', 'X-Brand-', [['X-Brand-Event', 'order:forged']]],
+    [
+      'another header of this form',
+      'X-Brand-',
+      [
+        ['X-Other-Event', 'push'],
+        ['X-Brand-Event', 'order:paid'],
+      ],
+    ],
+    [
+      'no event, and another header of this form',
+      'X-Service-',
+      [
+        ['X-Other-Event', 'push'],
+        ['X-Service-Webhook', 'whl_1'],
+      ],
+    ],
+    ['no event', 'X-Service-', [['Content-Type', 'application/json']]],
+  ])('names its event under the prefix of its base: %s', (_, prefix, headers) => {
+    save('recorded', { ...base, headers });
+    const variant = vary({ extends: './recorded.hook.json', event: 'order:updated' });
+    const named = variant.headers.filter(([name]) =>
+      name.toLowerCase().startsWith(prefix.toLowerCase()),
+    );
+    expect(named).toContainEqual([`${prefix}Event`, 'order:updated']);
+    expect(named.filter(([name]) => /event$/i.test(name))).toHaveLength(1);
+  });
+
   test('may extend a variant', () => {
     save('middle', { v: 1, extends: './base.hook.json', merge: { status: 56, a: 1 } });
     const fixture = vary({ extends: './middle.hook.json', merge: { a: 2 } });

@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -5,7 +6,8 @@ import {
   Server,
   type ServerResponse,
 } from 'node:http';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import express from 'express';
 import { createReceiver, memoryStore, type Receiver, type WebhookEvent } from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
@@ -293,6 +295,55 @@ describe('the option', () => {
     const receiver = createReceiver({ secret, store: memoryStore(), headerPrefix: 'X-Shop-' });
     receiver.on('*', () => {});
     expect(await replay(receiver, paid)).toMatchObject({ status: 200 });
+  });
+
+  test('headerPrefix also replaces the prefix of a recording, and of its variants', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
+    const save = (name: string, content: object) => {
+      const file = join(folder, `${name}.hook.json`);
+      writeFileSync(file, JSON.stringify(content));
+      return loadFixture(file);
+    };
+    const recorded = save('recorded', {
+      v: 1,
+      event: 'order:paid',
+      headers: [
+        ['X-Brand-Event', 'order:paid'],
+        ['X-Brand-Webhook', 'whl_1'],
+        ['X-Brand-Signature', ''],
+      ],
+      body: { text: Buffer.from(paid.body).toString() },
+    });
+    const about = { v: 1, extends: './recorded.hook.json', event: 'order:updated' };
+    const variant = save('variant', { ...about, merge: { status: 56 } });
+    rmSync(folder, { recursive: true });
+    for (const headerPrefix of ['X-Brand-', 'X-Service-', 'X-Shop-']) {
+      for (const fixture of [recorded, variant]) {
+        const receiver = createReceiver({ secret, store: memoryStore(), headerPrefix });
+        receiver.on('*', () => {});
+        expect((await replay(receiver, fixture)).body).toContain('"outcome":"handled"');
+      }
+      const [request] = await sent({ headerPrefix }, variant);
+      expect(request?.all(`${headerPrefix}Event`)).toEqual(['order:updated']);
+      expect(request?.all(`${headerPrefix}Webhook`)).toEqual(['whl_1']);
+      expect(request?.all(`${headerPrefix}Signature`)).toEqual([sign(variant.body, secret)]);
+    }
+  });
+
+  test("headerPrefix is the fixture's own for a target that is not a receiver", async () => {
+    const kept = 'ab'.repeat(64);
+    const headers: Fixture['headers'] = [
+      ['X-Brand-Event', 'order:paid'],
+      ['X-Brand-Signature', kept],
+    ];
+    const [resigned] = await sent({}, { ...paid, headers });
+    expect(resigned?.all('X-Brand-Signature')).toEqual([sign(paid.body, secret)]);
+    const [same] = await sent({}, { ...paid, headers, signing: 'keep' });
+    expect(same?.all('X-Brand-Signature')).toEqual([kept]);
+    for (const request of [resigned, same]) {
+      const names = request?.headers.map(([name]) => name);
+      expect(names).not.toContainEqual(expect.stringMatching(/^X-Service-/i));
+    }
   });
 
   test('with a misspelled name is rejected', async () => {
