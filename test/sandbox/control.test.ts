@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSeller, TUNER } from './seller.js';
 
 async function openOrder(gateway = 'bitcoin') {
@@ -112,6 +112,69 @@ test('the account object offers the same operations to a program', async () => {
   await account.write(id, { from: 'seller', text: 'R' });
   const late = await account.buy({ product_id: product.id });
   expect(await account.expire(late.id)).toMatchObject({ status: 0 });
+});
+
+describe('the account object rejects what the operations over HTTP reject', () => {
+  const json = { 'content-type': 'application/json' };
+
+  test.each([
+    [{ webhook_secret: '' }, 'webhook_secret must not be empty'],
+    [{ gateways: ['Bitcoin'] }, 'gateways[0] has to be one of paypal, '],
+    [{ read_only: 'no', webhookSecret: 'new' }, 'read_only has to be true or false'],
+  ])('settings: %j', async (settings, error) => {
+    const { account, send } = await openSeller();
+    const before = account.settings;
+    const { status, body } = await send('PUT', '/sandbox/settings', JSON.stringify(settings), json);
+    expect([status, body.errors[0]]).toEqual([400, expect.stringContaining(error)]);
+    const refusal = { name: 'Refusal', code: 'parameter_invalid', message: body.errors.join('; ') };
+    const given: object = settings;
+    expect(() => account.set(given)).toThrow(expect.objectContaining(refusal));
+    expect(account.settings).toEqual(before);
+  });
+
+  test.each([
+    [{ quantity: 1.5 }, 'quantity has to be a whole number'],
+    [{ quantity: 0 }, 'quantity has to be at least 1'],
+    [{ country_code: 'France', risk_level: 101 }, 'country_code has to be of ISO 3166-1'],
+    [{ quantty: 2 }, 'there is no quantty. Did you mean "quantity"?'],
+  ])('a purchase: %j', async (changes, error) => {
+    const { account, send, client, product } = await openOrder();
+    const purchase = { product_id: product.id, ...changes };
+    const { status, body } = await send('POST', '/sandbox/orders', JSON.stringify(purchase), json);
+    expect([status, body.errors[0]]).toEqual([400, expect.stringContaining(error)]);
+    const refusal = { name: 'Refusal', code: 'parameter_invalid', message: body.errors.join('; ') };
+    await expect(account.buy(purchase)).rejects.toMatchObject(refusal);
+    expect((await client.orders.list()).items).toHaveLength(1);
+  });
+
+  test('a number that JSON does not have', async () => {
+    const { account, product } = await openOrder();
+    await expect(account.buy({ product_id: product.id, quantity: NaN })).rejects.toMatchObject({
+      name: 'Refusal',
+      code: 'parameter_invalid',
+    });
+  });
+
+  test('payments, confirmations, feedback and messages', async () => {
+    const { account, order } = await openOrder();
+    const refusal = { name: 'Refusal', code: 'parameter_invalid' };
+    const written: object = { from: 'nobody', text: '' };
+    const calls = [
+      () => account.pay(order.id, { value: 'some' }),
+      () => account.confirm(order.id, -1),
+      () => account.rate(order.id, { rating: 9, message: '' }),
+      () => account.ask({ email: '', title: 'T', message: 'M' }),
+      () => account.write('qry_1', { from: 'seller', text: '', ...written }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject(refusal);
+  });
+
+  test('and takes a setting that is undefined as not given', async () => {
+    const { account } = await openSeller();
+    const before = account.settings;
+    account.set({ webhook_secret: undefined, gateways: [] } as object);
+    expect(account.settings).toEqual({ ...before, gateways: [] });
+  });
 });
 
 test('the sandbox operations require a key', async () => {

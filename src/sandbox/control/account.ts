@@ -7,6 +7,7 @@ import type { Market } from '../trade/market.js';
 import { confirm, type Paying, pay } from '../trade/pay.js';
 import { chargeBack, expire, refund } from '../trade/reverse.js';
 import { advance } from './advance.js';
+import { checkCall, PARAMETERS } from './parameters.js';
 
 /** The settings of an account, by the names of `/sandbox/settings`. */
 export type AccountSettings = Pick<Settings, 'gateways' | 'webhook_secret' | 'read_only'>;
@@ -59,7 +60,11 @@ export interface SandboxAccount {
    * @throws {Refusal} `state_invalid`, if the account has any records of a shop.
    */
   seed(): Promise<void>;
-  /** Changes the given settings. */
+  /**
+   * Changes the given settings.
+   *
+   * @throws {Refusal} `parameter_invalid`, for example if the secret is empty or there is no such gateway.
+   */
   set(settings: Partial<AccountSettings>): void;
   /** Deletes the account's records and faults, and restores its initial settings. Its time stays. */
   reset(): void;
@@ -77,18 +82,26 @@ export function toSandboxAccount(market: Market): SandboxAccount {
     },
     clock: { now: () => clock.now(), advance: (ms) => advance(market, ms) },
     faults,
-    buy: (purchase) => clock.during(() => buy(market, purchase).shown),
-    pay: (id, paying) => clock.during(() => pay(market, id, paying).shown),
-    confirm: (id, confirmations) => clock.during(() => confirm(market, id, confirmations).shown),
+    buy: (purchase) => clock.during(() => buy(market, checkCall(PARAMETERS.buy, purchase)).shown),
+    pay: (id, paying = {}) =>
+      clock.during(() => pay(market, id, checkCall(PARAMETERS.pay, paying)).shown),
+    confirm: (id, count) =>
+      clock.during(() => {
+        const { confirmations } = checkCall(PARAMETERS.confirm, { confirmations: count });
+        return confirm(market, id, confirmations).shown;
+      }),
     refund: (id) => clock.during(() => refund(market, id).shown),
     chargeBack: (id) => clock.during(() => chargeBack(market, id).shown),
     expire: (id) => clock.during(() => expire(market, id).shown),
-    ask: (question) => clock.during(() => ({ id: ask(market, question).id })),
-    write: (id, message) => clock.during(() => void write(market, id, message)),
-    rate: (id, feedback) => clock.during(() => ({ id: rate(market, id, feedback).id })),
+    ask: (question) =>
+      clock.during(() => ({ id: ask(market, checkCall(PARAMETERS.ask, question)).id })),
+    write: (id, message) =>
+      clock.during(() => void write(market, id, checkCall(PARAMETERS.write, message))),
+    rate: (id, feedback) =>
+      clock.during(() => ({ id: rate(market, id, checkCall(PARAMETERS.rate, feedback)).id })),
     idle: () => outbox.idle(),
     seed: () => clock.during(() => seed(market)),
-    set: (settings) => account.set(settings),
+    set: (settings) => account.set(checkCall(PARAMETERS.set, settings)),
     reset() {
       account.reset();
       faults.clear();

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../../schemas/values.js';
-import { noSuch } from '../fault.js';
 import { check, type Sent } from '../service/form.js';
 import type { Market } from '../trade/market.js';
+import { unknownNames } from './parameters.js';
 
 /** An operation that only a sandbox has. */
 export interface ControlOperation {
@@ -37,15 +37,9 @@ export function operation<Schema extends z.ZodMiniObject>(
   const { sent: schema, run } = definition;
   return {
     ...definition,
-    run: async (market, id, sent) => run(market, check(schema, sent, unknownNames(schema)), id),
+    async run(market, id, sent) {
+      const checked = check(schema, sent, (parameters) => unknownNames(schema, parameters));
+      return run(market, checked, id);
+    },
   };
-}
-
-/** Returns a check that reports unknown parameters, which the schema would ignore silently. */
-function unknownNames({ shape }: z.ZodMiniObject) {
-  const names = Object.keys(shape);
-  return (parameters: JsonObject) =>
-    Object.keys(parameters)
-      .filter((name) => !names.includes(name))
-      .map((name) => noSuch(name, name, names));
 }

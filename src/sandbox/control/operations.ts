@@ -1,7 +1,4 @@
 import * as z from 'zod/mini';
-import { amount } from '../../api/parameters.js';
-import { GATEWAYS } from '../../schemas/product.js';
-import { jsonObject } from '../../schemas/values.js';
 import { toTimestamp } from '../clock.js';
 import { faultSchema, findWrong } from '../fault.js';
 import { seed } from '../seed/seed.js';
@@ -16,8 +13,8 @@ import { chargeBack, expire, refund } from '../trade/reverse.js';
 import { showFeedback, showQuery } from '../trade/to-json.js';
 import { advance } from './advance.js';
 import { type ControlOperation, NOTHING, operation } from './operation.js';
+import { PARAMETERS } from './parameters.js';
 
-const text = z.string().check(z.minLength(1));
 export const ORDER = { $ref: '#/components/schemas/Order' };
 const RECORD = { type: 'object', description: 'A record that the specification does not show.' };
 const FAULT = { type: 'object', properties: { operation: { type: 'string' } } };
@@ -39,27 +36,13 @@ const SETTINGS = {
   required: ['gateways', 'webhook_secret', 'read_only'],
 };
 
-const purchase = z.object({
-  product_id: text,
-  quantity: z.optional(z.int().check(z.minimum(1))),
-  gateway: z.optional(text),
-  email: z.optional(text),
-  ip_address: z.optional(text),
-  country_code: z.optional(z.string().check(z.regex(/^[A-Za-z]{2}$/, 'has to be of ISO 3166-1'))),
-  user_agent: z.optional(z.string()),
-  risk_level: z.optional(z.int().check(z.minimum(0), z.maximum(100))),
-  vpn: z.optional(z.boolean()),
-  referral: z.optional(z.nullable(z.string())),
-  custom: z.optional(jsonObject),
-});
-
 /** The operations that only a sandbox has, by operation id. */
 export const controlOperations: Readonly<Record<string, ControlOperation>> = {
   'sandbox.buy': operation({
     method: 'POST',
     path: '/sandbox/orders',
     summary: 'A customer orders a product.',
-    sent: purchase,
+    sent: PARAMETERS.buy,
     status: 201,
     returned: ORDER,
     run: (market, sent) => buy(market, sent).shown,
@@ -68,7 +51,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     method: 'POST',
     path: '/sandbox/orders/:id/pay',
     summary: 'A customer pays an order, or a part of it.',
-    sent: z.object({ value: z.optional(amount), pending: z.optional(z.boolean()) }),
+    sent: PARAMETERS.pay,
     status: 200,
     returned: ORDER,
     run: (market, sent, id) => pay(market, id, sent).shown,
@@ -77,7 +60,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     method: 'POST',
     path: '/sandbox/orders/:id/confirm',
     summary: 'A payment gets its next confirmations.',
-    sent: z.object({ confirmations: z._default(z.int().check(z.minimum(1)), 1) }),
+    sent: PARAMETERS.confirm,
     status: 200,
     returned: ORDER,
     run: (market, { confirmations }, id) => confirm(market, id, confirmations).shown,
@@ -89,7 +72,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     method: 'POST',
     path: '/sandbox/orders/:id/feedback',
     summary: 'A customer gives feedback on an order, or changes it.',
-    sent: z.object({ rating: z.int().check(z.minimum(1), z.maximum(5)), message: z.string() }),
+    sent: PARAMETERS.rate,
     status: 200,
     returned: RECORD,
     run: (market, sent, id) => showFeedback(rate(market, id, sent), market.unknowns),
@@ -98,7 +81,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     method: 'POST',
     path: '/sandbox/queries',
     summary: 'A customer asks the seller a question.',
-    sent: z.object({ email: text, title: text, message: text }),
+    sent: PARAMETERS.ask,
     status: 201,
     returned: RECORD,
     run: (market, sent) => showQuery(ask(market, sent), market.unknowns),
@@ -107,7 +90,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     method: 'POST',
     path: '/sandbox/queries/:id/messages',
     summary: 'The seller replies to a query, or the customer writes again.',
-    sent: z.object({ from: z.enum(['seller', 'customer']), text }),
+    sent: PARAMETERS.write,
     status: 200,
     returned: RECORD,
     run: (market, sent, id) => showQuery(write(market, id, sent), market.unknowns),
@@ -180,13 +163,7 @@ export const controlOperations: Readonly<Record<string, ControlOperation>> = {
     path: '/sandbox/settings',
     summary:
       'Changes settings: configured gateways, the webhook secret, whether the key may only read.',
-    sent: z.partial(
-      z.object({
-        gateways: z.array(z.enum(GATEWAYS)),
-        webhook_secret: text,
-        read_only: z.boolean(),
-      }),
-    ),
+    sent: PARAMETERS.set,
     status: 200,
     returned: SETTINGS,
     run(market, settings) {
