@@ -67,7 +67,7 @@ function toCode(status: number): ApiErrorCode {
  * Returns a function that redacts the given texts, in any case. Texts beyond the first {@link MAX_SEARCHED} characters
  * are left out as a whole: a cut could leave half of a secret.
  *
- * @param goods - Texts of which any part may be a secret: nobody but the seller may know what separates the goods.
+ * @param goods - Texts of which any part may be a secret: only the seller knows for sure what separates the goods.
  */
 function redaction(
   texts: readonly string[],

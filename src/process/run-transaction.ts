@@ -4,7 +4,6 @@ import { withoutData } from '../stores/guard.js';
 import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import { BUSY, fail, type Prepared, type Run, UNAVAILABLE } from './handler-run.js';
 import type { Lease, Work } from './lease.js';
-import type { Route } from './router.js';
 
 /**
  * Runs a handler in a transaction of the store. Never rejects.
@@ -26,12 +25,17 @@ export async function runTransaction(
   let hasBegun = false;
   const work = (tx: unknown) => {
     hasBegun = true;
-    // A copy for each time that it runs.
-    const own = clonePayload(payload);
-    const { refuseStep } = transactions;
+    const within = { tx, refuseStep: transactions.refuseStep };
     return route.handler(
-      new HandlerEvent(delivery, own, attempt, storedName, held, { tx, refuseStep }),
+      // A copy for each time that it runs.
+      new HandlerEvent(delivery, clonePayload(payload), attempt, storedName, held, within),
     );
+  };
+  const unavailable = (error: unknown) => {
+    const message = 'The store could not run the transaction.';
+    const cause = withoutData(error);
+    run.onError(new WebhookError('store_unavailable', message, { cause }), name);
+    return UNAVAILABLE;
   };
   const transact = () => lease.runInTransaction(transactions, terms, work);
   try {
@@ -43,7 +47,7 @@ export async function runTransaction(
       case 'known':
         return { state: isRest ? 'committed' : 'done', ran: result.state === 'done' ? [name] : [] };
       case 'unavailable':
-        return unavailable(result.cause, route, run);
+        return unavailable(result.cause);
       default:
         return BUSY;
     }
@@ -51,14 +55,8 @@ export async function runTransaction(
     // The end of the lease is reported by itself.
     if (lease.hasEnded()) return BUSY;
     // A handler that has not begun has not failed: the delivery must not die of its last attempt.
-    return hasBegun ? fail(error, route, run) : unavailable(error, route, run);
+    return hasBegun ? fail(error, route, run) : unavailable(error);
   }
-}
-
-function unavailable(error: unknown, { name }: Route, { onError }: Run): Work {
-  const message = 'The store could not run the transaction of the handler.';
-  onError(new WebhookError('store_unavailable', message, { cause: withoutData(error) }), name);
-  return UNAVAILABLE;
 }
 
 /** The lease of a delivery, under the key of an effect. */

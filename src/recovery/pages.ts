@@ -53,7 +53,7 @@ export async function* pagesOf<Item extends { readonly id: string }>(
   }
 }
 
-/** What the request for a page gets. */
+/** The terms of the request for a page. */
 export interface Fetching {
   /** To be called for each record that is not among the items of the page because it cannot be read. */
   readonly onNone: () => void;
