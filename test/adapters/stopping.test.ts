@@ -117,7 +117,8 @@ test('close() does not wait for pipelined deliveries whose connection has ended'
   expect(await closing(receiver)).toBeLessThan(2_500);
 });
 
-test('the claims of pipelined deliveries learn that their connection has ended', async () => {
+/** A receiver whose claims wait until `open` is called. */
+function holdClaims() {
   const { open, opened } = gate();
   const base = memoryStore();
   const claim = vi.fn<IdempotencyStore['claim']>(async (delivery, lease) => {
@@ -125,10 +126,12 @@ test('the claims of pipelined deliveries learn that their connection has ended',
     return base.claim(delivery, lease);
   });
   const receiver = createReceiver({ secret: SECRET, store: forward(base, { claim }) });
-  const { reset } = await pipeline(
-    receiver.on('*', () => {}),
-    2,
-  );
+  return { receiver: receiver.on('*', () => {}), claim, open };
+}
+
+test('the claims of pipelined deliveries learn that their connection has ended', async () => {
+  const { receiver, claim, open } = holdClaims();
+  const { reset } = await pipeline(receiver, 2);
   await vi.waitFor(() => expect(claim).toHaveBeenCalledTimes(2));
   const isGone = () => claim.mock.calls.map(([, lease]) => lease.isGone?.());
   expect(isGone()).toEqual([false, false]);
@@ -139,13 +142,7 @@ test('the claims of pipelined deliveries learn that their connection has ended',
 });
 
 test('the claim of a delivery learns that the sender of its Request has disconnected', async () => {
-  const { open, opened } = gate();
-  const base = memoryStore();
-  const claim = vi.fn<IdempotencyStore['claim']>(async (delivery, lease) => {
-    await opened;
-    return base.claim(delivery, lease);
-  });
-  const receiver = createReceiver({ secret: SECRET, store: forward(base, { claim }) });
+  const { receiver, claim, open } = holdClaims();
   const body = JSON.stringify(paidOrder());
   const headers = {
     'X-Service-Event': 'order:paid',
@@ -153,7 +150,7 @@ test('the claim of a delivery learns that the sender of its Request has disconne
     'X-Service-Signature': sign(body, SECRET),
   };
   const sender = new AbortController();
-  const answered = toFetch(receiver.on('*', () => {}))(
+  const answered = toFetch(receiver)(
     new Request('http://shop/', { method: 'POST', headers, body, signal: sender.signal }),
   );
   await vi.waitFor(() => expect(claim).toHaveBeenCalledOnce());
