@@ -59,8 +59,8 @@ export type UsageErrorCode =
    */
   | 'handler_unknown'
   /**
-   * A key is not an idempotency key, or an `oncePer` or `keyBy` did not return a text. To do: return a text that
-   * is not empty, such as an id in the payload.
+   * A key is not an idempotency key, an `oncePer` or `keyBy` did not return a text, or a step of `once` has no name. To
+   * do: return or pass a text without `undefined` in it, such as an id in the payload.
    */
   | 'key_invalid'
   /**
@@ -184,8 +184,9 @@ export type WebhookErrorCode =
    */
   | 'job_invalid'
   /**
-   * The lease has expired, or another process has taken the delivery over: write nothing more. To do: find out
-   * what has delayed the process for so long. For effects that must happen once, use a ledger or `once`.
+   * The lease has expired, another process has taken the delivery over, or a step of `once` began after its handler had
+   * failed: write nothing more. To do: find out what has delayed the process for so long, and await all steps. For
+   * effects that must happen once, use a ledger or `once`.
    */
   | 'lease_lost'
   /**

@@ -124,7 +124,10 @@ export interface GoodsOptions {
   limit?: number;
   /** The longest a body may take to arrive. Default 10 s. */
   bodyTimeout?: number;
-  /** The longest that making the goods may take. Goods that are ready later go to the next call. Default 60 s. */
+  /**
+   * The longest that making the goods may take. Goods that are ready a few seconds later go to the next call. If they
+   * take longer still, that call makes them again. Default 60 s.
+   */
   timeout?: number;
   /** Receive outcomes, rejections and errors, with `goods` as the event. Default: they are reported on stderr. */
   hooks?: Hooks;

@@ -118,11 +118,10 @@ export class Producer {
     const make = async () => {
       try {
         const made = await this.#make(call.payload, event);
-        for (let left = event.unawaited(); left.length > 0; left = event.unawaited())
-          await Promise.all(left);
+        await event.end(true);
         return made;
       } catch (error) {
-        await Promise.allSettled(event.unawaited());
+        await event.end(false);
         throw error;
       }
     };

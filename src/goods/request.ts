@@ -111,7 +111,10 @@ async function verifyRaw(
   const unpaid = isStated ? findUnpaid(status, settings.paidStatuses) : undefined;
   if (unpaid) return misfit(unpaid, { verified: true, id });
 
-  const key = goodsKey(scope, checkOwnKey(settings.oncePer(order), 'oncePer of createGoods'));
+  const key = goodsKey(
+    scope,
+    checkOwnKey(settings.oncePer(order), 'oncePer of createGoods has to return'),
+  );
   const { url = '' } = request;
   return {
     ...{ kind: 'known', key, content: key, scope, id, event: GOODS, payload: order, issues },

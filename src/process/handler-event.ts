@@ -1,4 +1,5 @@
 import type { Delivery } from '../request/delivery.js';
+import { checkOwnKey } from '../request/key.js';
 import { toUnsigned, type UnsignedRequest } from '../request/request.js';
 import type { Json } from '../schemas/values.js';
 import type { StoreTransactions } from '../stores/store.js';
@@ -90,13 +91,18 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   }
 
   /**
-   * Returns the steps that are still running, or have failed without the handler noticing, after the handler has ended.
-   * If none is left, no step that begins later is part of the handler.
+   * Waits, after the handler has ended, for its steps that are still running, or have failed without the handler noticing.
+   * Then no step that begins later is part of the handler.
+   *
+   * @param isDone - Whether the handler has succeeded: then it fails if a step does.
    */
-  unawaited(): readonly Promise<unknown>[] {
-    const left = this.#steps?.unawaited() ?? [];
-    this.#isOver = left.length === 0;
-    return left;
+  async end(isDone: boolean): Promise<void> {
+    for (;;) {
+      const left = this.#steps?.unawaited();
+      if (!left?.length) break;
+      await (isDone ? Promise.all(left) : Promise.allSettled(left));
+    }
+    this.#isOver = true;
   }
 
   get signal(): AbortSignal {
@@ -139,7 +145,7 @@ export function createSteps(handler: string, lease: HandlerLease, isOver: () => 
   };
 
   async function take<Result>(step: string, run: () => unknown): Promise<Result> {
-    const name = stepName(handler, step);
+    const name = stepName(handler, checkOwnKey(step, 'once needs'));
     if (Object.hasOwn(lease.steps, name)) return unpack(lease.steps[name]);
     let output = begun.get(name);
     if (!output) {

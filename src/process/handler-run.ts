@@ -5,6 +5,7 @@ import type { StoreTransactions } from '../stores/store.js';
 import type { Idempotency } from './idempotency.js';
 import type { Lease, Work } from './lease.js';
 import type { Route } from './router.js';
+import { failedWork } from './settled.js';
 
 /** The delivery whose handlers run, and what they run with. */
 export interface Run {
@@ -38,7 +39,7 @@ export interface RecordState {
 
 export function fail(error: unknown, { name }: Route, { onError }: Run): Work {
   onError(error, name);
-  return { state: 'failed', error: describeError(error), ran: [] };
+  return failedWork(describeError(error));
 }
 
 export const DONE_BEFORE: Work = { state: 'done', ran: [] };

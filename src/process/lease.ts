@@ -188,7 +188,8 @@ export class Lease {
     if (!(await this.#completeRest())) return LOST;
     if (work.state !== 'failed')
       return (await this.#store.release(this.key, this.#fence)) ? work : LOST;
-    // The provider or the queue retries, so the key is released at once.
+    // The provider or the queue retries, so the key is released at once. No later step of this attempt may run.
+    this.#error ??= this.endError('lost');
     const state = await this.#store.fail(this.key, this.#fence, { error: work.error, permanent });
     if (state === 'lost') return LOST;
     return state === 'dead' ? { state, ran: work.ran } : work;
@@ -241,7 +242,7 @@ export class Lease {
   /** The error for a lease that ended early. It is reported, and is the reason of the signal. */
   endError(reason: LeaseEnd): WebhookError {
     if (reason === 'lost') {
-      return new WebhookError('lease_lost', 'The lease has expired, or another process holds it.');
+      return new WebhookError('lease_lost', 'The lease has ended.');
     }
     return new WebhookError(
       'handler_timeout',

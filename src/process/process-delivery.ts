@@ -113,7 +113,8 @@ export class Processing {
       return isUnkept(result) ? refused : result;
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
-    const result: Processed = await this.#inFlight.join(key, () =>
+    // A last attempt must not share the result of another one, which is not parked if it fails.
+    const result: Processed = await this.#inFlight.join(`${key} ${how.lastAttempt}`, () =>
       this.#runOnce(routes, delivery, how),
     );
     const { disagreements: issues } = result;

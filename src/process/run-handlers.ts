@@ -96,13 +96,12 @@ async function runHandler(
         async () => route.handler(event),
       );
     // Steps that the handler did not await are part of it: if one fails, the delivery fails.
-    for (let left = event.unawaited(); left.length > 0; left = event.unawaited())
-      await Promise.all(left);
+    await event.end(true);
     return { state: 'done', ran: [name] };
   } catch (error) {
     const failed = fail(error, route, run);
     // Other steps are recorded first: the failure then releases the delivery for its retry.
-    await Promise.allSettled(event.unawaited());
+    await event.end(false);
     return failed;
   }
 }
@@ -232,7 +231,7 @@ export function underBoth(delivery: Lease, record: Lease): HandlerLease {
  * @throws {UsageError} `key_invalid`
  */
 export function keyOfEffect({ name, storedName }: Route, scope: string, key: unknown): string {
-  const checked = checkOwnKey(key, `oncePer of the handler "${name}"`);
+  const checked = checkOwnKey(key, `oncePer of the handler "${name}" has to return`);
   return effectKey(scope, storedName, checked);
 }
 

@@ -1,9 +1,11 @@
 import { WebhookError } from '../errors/errors.js';
+import { describeError } from '../errors/text.js';
 import { watched } from '../report/telemetry.js';
 import { withoutData } from '../stores/guard.js';
 import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import { BUSY, fail, type Prepared, type Run, UNAVAILABLE } from './handler-run.js';
 import type { Lease, Work } from './lease.js';
+import { failedWork } from './settled.js';
 
 /**
  * Runs a handler in a transaction of the store. Never rejects.
@@ -52,10 +54,11 @@ export async function runTransaction(
         return BUSY;
     }
   } catch (error) {
-    // The end of the lease is reported by itself.
-    if (lease.hasEnded()) return BUSY;
+    const isLate = lease.hasEnded();
     // A handler that has not begun has not failed: the delivery must not die of its last attempt.
-    return hasBegun ? fail(error, route, run) : unavailable(error);
+    if (!hasBegun) return isLate ? BUSY : unavailable(error);
+    // The end of the lease is reported by itself.
+    return isLate ? failedWork(describeError(error)) : fail(error, route, run);
   }
 }
 

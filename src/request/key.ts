@@ -154,7 +154,7 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
     const { scope, event } = parts;
     const own = isJsonObject(payload) ? keyBy(payload, { event }) : undefined;
     if (own === undefined) return deliveryKey('delivery', parts);
-    const made = [scope, headerText(event), checkOwnKey(own, 'keyBy')];
+    const made = [scope, headerText(event), checkOwnKey(own, 'keyBy has to return')];
     return sha2.sha256(JSON.stringify(['payload', ...made]));
   }
   const { scope, content } = parts;
@@ -174,16 +174,16 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
 const HOLE = /(?<!\w)(?:undefined|NaN|\[object \w+\])(?!\w)/;
 
 /**
- * Checks a key that a function of the user has made.
+ * Checks a key that the user or a function of the user has made.
  *
- * @param of - The name of the function, for the error message.
+ * @param whatNeeds - The beginning of the error message, such as `keyBy has to return`.
  * @throws {UsageError} `key_invalid`
  */
-export function checkOwnKey(key: unknown, of: string): string {
+export function checkOwnKey(key: unknown, whatNeeds: string): string {
   if (typeof key === 'string' && key !== '' && !HOLE.test(key)) return key;
   throw new UsageError(
     'key_invalid',
-    `${of} has to return a string that is not empty and contains no "undefined", such as order.id${hintAtPromise(key)}.`,
+    `${whatNeeds} a string such as order.id, without "undefined"${hintAtPromise(key)}.`,
   );
 }
 

@@ -478,6 +478,56 @@ describe('once', () => {
     expect([mail, book].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
   });
 
+  test.each([undefined, 30])(
+    'begins no step after a handler that has failed, unless it is recorded: %s ms after the step before',
+    async (gapMs) => {
+      const begun: string[] = [];
+      const ended: string[] = [];
+      const perform = (name: string) => async () => {
+        begun.push(name);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        ended.push(name);
+      };
+      const book = vi.fn().mockRejectedValueOnce(new Error('no stock'));
+      let left: Promise<unknown> = Promise.resolve();
+      const receiver = createReceiver({ secret: SECRET, hooks }).onPaid(async ({ once }) => {
+        left = (async () => {
+          await once('invoice', perform('invoice'));
+          if (gapMs !== undefined) await new Promise((resolve) => setTimeout(resolve, gapMs));
+          await once('mail', perform('mail'));
+        })();
+        await Promise.all([once('book', book), left]);
+      });
+      expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+      await left.catch(() => {});
+      expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+      expect([begun, ended]).toEqual([
+        ['invoice', 'mail'],
+        ['invoice', 'mail'],
+      ]);
+    },
+  );
+
+  test.each([undefined, '', 'ship undefined', 7])(
+    'runs no step with the name %j, because another step may have the same one',
+    async (name) => {
+      const ship = vi.fn();
+      const onError = vi.fn();
+      const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on(
+        'order:paid',
+        // @ts-expect-error: a mistake that a JavaScript program can make.
+        ({ once }) => once(name, ship),
+      );
+      for (let attempt = 1; attempt <= 2; attempt++)
+        expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+      expect(ship).not.toHaveBeenCalled();
+      expect(onError.mock.calls[0]?.[0]).toMatchObject({
+        code: 'key_invalid',
+        message: expect.stringContaining('once needs a string such as order.id'),
+      });
+    },
+  );
+
   test('keeps the steps of two handlers and two deliveries apart', async () => {
     const step = vi.fn(() => null);
     const handler = ({ once }: WebhookEvent<string, unknown>) => once('a', step);

@@ -74,6 +74,51 @@ describe('the last attempt of a queue', () => {
     },
   );
 
+  test('parks it although an earlier attempt still runs in the same process', async () => {
+    const store = durableStore();
+    const { opened, open } = gate();
+    const run = vi.fn(broken).mockImplementationOnce(async () => {
+      await opened;
+      throw new Error('no stock');
+    });
+    const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', run);
+    const job = await queued();
+    const earlier = worker.dispatch(job);
+    await vi.waitFor(() => expect(run).toHaveBeenCalled());
+    const last = worker.dispatch(job, { lastAttempt: true });
+    open();
+    expect(await earlier).toMatchObject({ outcome: 'failed' });
+    expect(await last).toMatchObject({ outcome: 'parked', attempt: 2 });
+    expect(await store.count({ state: 'dead' })).toBe(1);
+  });
+
+  test('parks it if its transaction takes longer than the time limit', async () => {
+    const transactions: StoreTransactions<unknown> = {
+      check() {},
+      refuseStep() {
+        throw new Error('it has no steps');
+      },
+      async run({ begin, signal }, work) {
+        await begin();
+        await Promise.race([
+          work(undefined),
+          new Promise((_, reject) =>
+            signal.addEventListener('abort', () => reject(new Error('statement timeout'))),
+          ),
+        ]);
+        throw new Error('not reached');
+      },
+    };
+    const store = durableStore(() => ({ transactions }));
+    const worker = createReceiver({ secret: SECRET, store, timeout: 20, hooks });
+    worker.on('order:paid', () => new Promise(() => {}), { name: 'sell', transaction: true });
+    await worker.dispatch(await queued(), { lastAttempt: true });
+    await vi.waitFor(async () => expect(await store.count({ state: 'dead' })).toBe(1));
+    expect(await store.list({ state: 'dead' })).toMatchObject([
+      { error: 'Error: statement timeout' },
+    ]);
+  });
+
   test('does not park a delivery that succeeds', async () => {
     const store = durableStore();
     const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () => {});
