@@ -285,7 +285,8 @@ describe('storefront-webhooks dead, over SQLite', () => {
   });
 
   test.each([
-    ['another secret', 401, 'rejected', 3],
+    ['another secret', 401, 'rejected', 1],
+    ['a guard before it', 401, undefined, 3],
     ['no such path', 404, undefined, 3],
     ['no store', 503, 'unavailable', 3],
     ['a handler that fails', 500, 'failed', 4],

@@ -2,14 +2,13 @@ import { validateHeaderName } from 'node:http';
 import { type IdempotencyStore, type StoredDelivery, UsageError } from 'storefront-webhooks';
 import { describeError } from '../../errors/text.js';
 import { readAddress } from '../../testing/target.js';
-import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
 import type { Printer } from '../printer.js';
 import { readSecrets, type SecretFlags } from '../secrets.js';
-import { isTaken, sendOne, toReplayOptions } from '../send-options.js';
 import type { Session } from '../session.js';
 import { quote } from '../shell.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
+import { isForAll, isUnverified, MOST_IN_A_ROW, send } from './send.js';
 import { type Flags, MEANING, mayBeDone, noneOf, type State, toShown } from './states.js';
 import { toFilter } from './where.js';
 
@@ -77,6 +76,7 @@ async function redriveAll(
   let taken = 0;
   const refused: string[] = [];
   let inARow = 0;
+  let answers = 0;
   let hasMore = isCut;
   let hasUnsent = false;
   for (const [index, listed] of wanted.entries()) {
@@ -112,7 +112,8 @@ async function redriveAll(
     allGood &&= wasTaken;
     if (!wasTaken) refused.push(delivery.key);
     inARow = sent && !wasTaken && isForAll(sent) ? inARow + 1 : 0;
-    if (inARow === MOST_IN_A_ROW) {
+    answers += sent && sent.status !== 0 ? 1 : 0;
+    if (inARow === MOST_IN_A_ROW || (answers === 1 && sent && isUnverified(sent))) {
       hasUnsent = index < wanted.length - 1;
       break;
     }
@@ -153,60 +154,6 @@ function whyLeft(
   return state === 'failing' && to === undefined ? 'left: give --to' : undefined;
 }
 
-/** Sends a delivery to the shop, whose process runs it under the same key as before. */
-async function send(
-  { body, event, id, key, interrupted }: StoredDelivery,
-  to: string,
-  secret: string,
-  flags: RedriveFlags,
-  printer: Printer,
-): Promise<DeliveryReport> {
-  const fixture = {
-    file: key,
-    event,
-    description: '',
-    method: 'POST',
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['X-Service-Event', event],
-      ['X-Service-Webhook', id],
-    ] as const,
-    body,
-    signing: 'resign' as const,
-    redacted: [],
-    expect: undefined,
-  };
-  const options = { secret, ...toReplayOptions(flags) };
-  const repeat = `npx storefront-webhooks dead show <store> ${key}`;
-  const sent = await sendOne(
-    to,
-    { fixture, options, isGood: ({ status }) => isTaken(status), repeat },
-    1,
-  );
-  const report = sent.outcome === 'queued' ? { ...sent, ...QUEUED } : sent;
-  printer.found({ key, interrupted, ...report }, () => [
-    deliveryLine(report, printer),
-    ...failureLines(report, printer),
-  ]);
-  return report;
-}
-
-/**
- * How many bad answers in a row show that the shop takes nothing. One alone may be due to its delivery, whose handler
- * never ends.
- */
-const MOST_IN_A_ROW = 3;
-
-/**
- * Whether a bad answer may be the answer to every delivery: nothing answers in time, something else than the receiver
- * does, or the receiver does not take what this command sends.
- */
-function isForAll({ status, outcome }: DeliveryReport): boolean {
-  // A body that is too large, or that does not fit its event, is a fault of the one delivery.
-  if (outcome === 'rejected') return status !== 413 && status !== 422;
-  return outcome === '' || outcome === 'unavailable';
-}
-
 /** The most keys to name. */
 const MOST_NAMED = 10;
 
@@ -231,12 +178,6 @@ function toRepeat(keys: readonly string[], { state, where }: Flags): string {
   if (keys.length === 1) return `${again}, with --where key=${key} in place of ${flags}.`;
   return `${again} for each, with --where key=… in place of ${flags}: ${toList(keys)}.`;
 }
-
-const QUEUED = {
-  good: false,
-  cause: 'The shop has a queue, which runs nothing if it still has the ended job of this delivery.',
-  fix: 'Call receiver.redrive(delivery) in a program of the shop, for each delivery of store.list().',
-};
 
 /** The shop at one address has one secret and one scope. It would run the deliveries of another shop under new keys. */
 function refuseSeveralShops(wanted: readonly Listed[]): void {
