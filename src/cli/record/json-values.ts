@@ -77,10 +77,17 @@ function below<Mark>(
   return path;
 }
 
-/** Returns a path as a JSON pointer (RFC 6901). */
-export function toPointer(path: Path<unknown> | undefined): string {
+/**
+ * Returns a path as a JSON pointer (RFC 6901).
+ *
+ * @param nameOf - Returns the name that the pointer has for a step.
+ */
+export function toPointer(
+  path: Path<unknown> | undefined,
+  nameOf: (step: string) => string,
+): string {
   const steps: string[] = [];
-  for (let at = path; at; at = at.above) steps.push(at.step);
+  for (let at = path; at; at = at.above) steps.push(nameOf(at.step));
   return steps
     .reverse()
     .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)

@@ -64,7 +64,7 @@ export function redact(text: string): Redacted {
     if (standIn === undefined || standIn === token) continue;
     pieces.push(json.slice(copied, start), standIn);
     copied = end;
-    pointers.add(toPointer(hidden?.at ?? path));
+    pointers.add(toPointer(hidden?.at ?? path, nameInPointer));
   }
   pieces.push(json.slice(copied));
   return { text: pieces.join(''), redacted: [...pointers] };
@@ -103,7 +103,16 @@ function standInForText(token: string, standIn: string | undefined): string | un
   // An empty text reveals nothing.
   if (text === '') return undefined;
   if (standIn !== undefined) return JSON.stringify(standIn);
-  return TELLS.test(text) || isIP(text) > 0 ? '"redacted"' : undefined;
+  return tells(text) ? '"redacted"' : undefined;
+}
+
+function tells(text: string): boolean {
+  return TELLS.test(text) || isIP(text) > 0;
+}
+
+/** The body has the same replacement for the name, so that the pointer still leads to the value. */
+function nameInPointer(step: string): string {
+  return tells(step) ? 'redacted' : step;
 }
 
 /** Matches headers that reveal the sender, its address or its credentials. */

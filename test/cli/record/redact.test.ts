@@ -55,6 +55,14 @@ describe('redact', () => {
     expect(() => JSON.parse(redacted(body))).not.toThrow();
   });
 
+  test('names no customer in the pointer to a value below a name that it replaces', () => {
+    const body = '{"seats":{"jane@shop.test":"admin","203.0.113.9":{"role":"owner"}}}';
+    expect(redact(body)).toEqual({
+      text: '{"seats":{"redacted":"redacted","redacted":{"role":"redacted"}}}',
+      redacted: ['/seats', '/seats/redacted', '/seats/redacted/role'],
+    });
+  });
+
   test('replaces the values of unknown fields', () => {
     const body =
       '{"id":"ord_1","passport":"X12","buyer":{"age":42,"since":"2020","is_new":true,"order_id":"a"},"tags":["jane",7,[{"status":1}]]}';
