@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
+import { printable } from '../errors/text.js';
 import { prefixOf } from '../testing/header-prefix.js';
 import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
 import type { Host } from './host.js';
@@ -61,7 +62,7 @@ function run(file: string, flags: Flags, { host, printer }: Session): void {
     ...textLines('delivery: ', fixture, columns),
     ...(saved.redacted.length === 0
       ? []
-      : textLines('without:  ', saved.redacted.join(', '), columns)),
+      : textLines('without:  ', printable(saved.redacted.join(', '), 4000), columns)),
     ...textLines('test:     ', test, columns),
     ...commandLines('next:     ', next, columns),
   ]);

@@ -128,4 +128,20 @@ describe('in a terminal', () => {
       'in it in',
     ]);
   });
+
+  test.each([
+    ['save', ['--event', 'order:paid', '--receiver', 'webhooks.js'], 'without:  /\\u{1b}[2Jname'],
+    ['doctor', [sign('{"id":"ord_1"}', SECRET)], 'but the sender signed its field \\u{1b}[2Jname.'],
+  ])('%s escapes a name out of a body', async (command, args, told) => {
+    writeFileSync(join(cwd, 'webhooks.js'), 'export const receiver = open();');
+    const body = {
+      save: JSON.stringify({ '\u001b[2Jname': 'Jane' }),
+      doctor: `a=1&\u001b[2Jname=${encodeURIComponent('{"id":"ord_1"}')}`,
+    }[command];
+    writeFileSync(join(cwd, 'body'), `${body}`);
+    const env = { WEBHOOK_SECRET: SECRET };
+    const shown = await runInTerminal(200, [command, 'body', ...args], { env, cwd });
+    expect(shown.stdout).not.toContain('\u001b[2J');
+    expect(shown.lines.join('\n')).toContain(told);
+  });
 });

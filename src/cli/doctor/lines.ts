@@ -1,3 +1,4 @@
+import { printable } from '../../errors/text.js';
 import { textLines } from '../lines.js';
 import type { Printer } from '../printer.js';
 import type { Diagnosis } from './diagnose.js';
@@ -18,7 +19,7 @@ export function toLines(
   { paint, columns }: Printer,
 ): string[] {
   const { observations } = diagnosis;
-  const beside = observations.flatMap((line) => textLines('  seen:   ', line, columns));
+  const beside = observations.flatMap((line) => safeLines('  seen:   ', line, columns));
   const between = hop === undefined ? [] : hopLines(hop, columns);
   if (diagnosis.result === 'genuine')
     return [paint.green(`The signature matches these ${bytes} bytes.`), ...beside, ...between];
@@ -26,19 +27,19 @@ export function toLines(
   if (diagnosis.result === 'unexplained')
     return [
       head,
-      ...textLines(
+      ...safeLines(
         '  why:    ',
         `${diagnosis.tried} transformations of body and secret were tried, and none of them explains it. The sender used a secret that was not given, or the body was changed in another way.`,
         columns,
       ),
       ...(diagnosis.notTried.length === 0
         ? []
-        : textLines(
+        : safeLines(
             '  left:   ',
             `too many to try them all: ${diagnosis.notTried.join('; ')}. Try a smaller delivery.`,
             columns,
           )),
-      ...textLines(
+      ...safeLines(
         '  change: ',
         'compare the secret with the one in the dashboard of this account, and give each secret that may be in use: --secret-env OLD --secret-env NEW. To save the body as it arrives: npx storefront-webhooks record.',
         columns,
@@ -49,11 +50,11 @@ export function toLines(
   return [
     head,
     ...diagnosis.steps.flatMap(({ message }, index) =>
-      textLines(`  ${index === 0 ? 'why:   ' : '       '} `, message, columns),
+      safeLines(`  ${index === 0 ? 'why:   ' : '       '} `, message, columns),
     ),
     '  proof:  if this is undone, the HMAC is exactly the given signature.',
     ...(hop === undefined ? differenceLines(diagnosis.difference) : []),
-    ...(change === undefined ? [] : textLines('  change: ', change, columns)),
+    ...(change === undefined ? [] : safeLines('  change: ', change, columns)),
     ...beside,
     ...between,
   ];
@@ -68,8 +69,8 @@ const WHERE: Readonly<Record<Hop['changed'], string>> = {
 
 function hopLines({ changed, steps, difference }: Hop, columns: number): string[] {
   return [
-    ...textLines('  hop:    ', WHERE[changed], columns),
-    ...steps.flatMap(({ message }) => textLines('          ', message, columns)),
+    ...safeLines('  hop:    ', WHERE[changed], columns),
+    ...steps.flatMap(({ message }) => safeLines('          ', message, columns)),
     ...differenceLines(difference),
   ];
 }
@@ -92,4 +93,9 @@ function excerptLines(name: string, { hex, text }: Excerpt): string[] {
       .trimEnd()
       .padEnd(48)}  ${text.slice(0, 16)}`,
   ];
+}
+
+/** {@link textLines} of a text that may contain names out of the body, which the sender has chosen. */
+function safeLines(label: string, text: string, columns: number): string[] {
+  return textLines(label, printable(text, 4000), columns);
 }
