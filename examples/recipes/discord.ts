@@ -38,7 +38,9 @@ function fieldOf(custom: Json | undefined, wanted: string): string | undefined {
     ? custom.map((field): [unknown, unknown] => [Object(field).name, Object(field).value])
     : Object.entries(custom);
   const found = fields.find(([name]) => `${name}`.toLowerCase() === wanted.toLowerCase())?.[1];
-  return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined;
+  if (typeof found !== 'string' || found.trim() === '') return undefined;
+  // Discord rejects a message of more than 2,000 characters, at each retry.
+  return [...found.trim()].slice(0, 100).join('');
 }
 
 /** Gives the role to a member. Returns whether there is such a member. */

@@ -25,8 +25,10 @@ const discord: Server = createServer(async (request, response) => {
     return;
   }
   expect(request.headers.authorization).toBe('Bot a-token');
-  asked.push(request.method === 'POST' ? { line, body: await json(request) } : { line });
-  response.writeHead(200, { 'content-type': 'application/json' });
+  const body = request.method === 'POST' ? await json(request) : undefined;
+  asked.push(body === undefined ? { line } : { line, body });
+  const isTooLong = Object(body).content?.length > 2000;
+  response.writeHead(isTooLong ? 400 : 200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(request.method === 'GET' ? MEMBERS : {}));
 });
 
@@ -101,6 +103,12 @@ describe('the Discord recipe', () => {
       expect(JSON.stringify(asked.at(-1)?.body)).toContain('the role by hand');
     },
   );
+
+  test('posts a sale whose checkout field is longer than a message may be', async () => {
+    const order = sold('ord_long', { Discord: '😀'.repeat(5000) });
+    expect(await send(order, 'order:paid', 'long')).toBe('handled');
+    expect(JSON.stringify(asked.at(-1)?.body)).toContain(`(give ${'😀'.repeat(100)} the role`);
+  });
 
   test('gives the role once if the message fails the first time', async () => {
     const order = sold('ord_down', { Discord: 'ada' });
