@@ -24,9 +24,11 @@ export function makeReceiver() {
     reconnectOnError: (error) => /\b(READONLY|UNBLOCKED)\b/.test(error.message),
   });
   const queue = new Queue('webhooks', { connection: redis });
-  pool.on('error', console.error);
-  redis.on('error', console.error);
-  queue.on('error', console.error);
+  // The message alone: an error of ioredis also has the AUTH command, with the password.
+  const log = (error: Error) => console.error(error.message);
+  pool.on('error', log);
+  redis.on('error', log);
+  queue.on('error', log);
   return createReceiver({
     secret,
     store: postgresStore(pool),

@@ -15,8 +15,10 @@ const worker = new Worker('webhooks', bullmqWorker(receiver), {
   concurrency: 10,
   maxStalledCount: 10,
 });
-connection.on('error', console.error);
-worker.on('error', console.error);
+// The message alone: an error of ioredis also has the AUTH command, with the password.
+const log = (error: Error) => console.error(error.message);
+connection.on('error', log);
+worker.on('error', log);
 
 process.once('SIGTERM', async () => {
   // Running handlers finish, and waiting jobs stay in the queue.

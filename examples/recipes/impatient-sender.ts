@@ -39,9 +39,11 @@ const worker = new Worker('webhooks', bullmqWorker(receiver), {
   concurrency: 4,
   maxStalledCount: 10,
 });
-for (const each of [redis, workerRedis]) each.on('error', console.error);
-queue.on('error', console.error);
-worker.on('error', console.error);
+// The message alone: an error of ioredis also has the AUTH command, with the password.
+const log = (error: Error) => console.error(error.message);
+for (const each of [redis, workerRedis]) each.on('error', log);
+queue.on('error', log);
+worker.on('error', log);
 
 const server = createServer(toNodeHandler(receiver));
 
