@@ -30,8 +30,8 @@ If the file also exports ledger or delivered(orderIds), that decides what was de
 otherwise the log and the store do.
 
 The command exits with 0 if everything agrees, and with 1 if something does not, or if an
-address has no endpoint that sends. For cron:
-  */15 * * * * cd /srv/shop && npx storefront-webhooks reconcile …
+address has no endpoint that sends. For cron, which has none of your server's variables:
+  */15 * * * * cd /srv/shop && node --env-file=.env node_modules/.bin/storefront-webhooks reconcile … >> /var/log/reconcile.log 2>&1
 
 Example:
   npx storefront-webhooks reconcile --receiver dist/receiver.js --api https://storefront.example \\
