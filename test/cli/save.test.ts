@@ -112,12 +112,15 @@ describe('storefront-webhooks save', () => {
     expect(text).toContain(`replay(${name}${isCalled ? '(secret)' : ''},`);
   });
 
-  test("warns that a test runs on the shop's own store, if it cannot be given another", async () => {
-    write('body.json', body);
-    write('shop.js', 'export const receiver = createReceiver({ secret, store: sqliteStore(db) });');
-    const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
-    expect((await run('save', ...args)).stderr).toContain('uses the store that shop.js opens');
-  });
+  test.each(['{ secret, store: sqliteStore(db) }', '{ store, secret }', '{ secret, store }'])(
+    "warns that a test runs on the shop's own store, if it cannot be given another: %s",
+    async (options) => {
+      write('body.json', body);
+      write('shop.js', `export const receiver = createReceiver(${options});`);
+      const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
+      expect((await run('save', ...args)).stderr).toContain('uses the store that shop.js opens');
+    },
+  );
 
   test('signs a redacted body again, even if the recording keeps its signature', async () => {
     const kept = {

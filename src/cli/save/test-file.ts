@@ -27,7 +27,7 @@ const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
  */
 export function findReceiver(module: string): ReceiverExport {
   const source = read(module);
-  const hasStore = /\bstore\s*[:,]/.test(source);
+  const hasStore = /\bstore\s*[:,}]/.test(source);
   const declared = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => ({
     name,
     isFunction: variable === undefined || made !== undefined,
