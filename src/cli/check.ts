@@ -119,7 +119,7 @@ async function run(url: URL, flags: Flags, session: Session, ended: AbortSignal)
     observer,
     goodsMs: flags.goodsWithin,
     limitMs: LIMIT_MS,
-    repeat: (row) => repeat(url, flags, row),
+    repeat: (row) => repeat(url.href, flags, row),
     progress: (done, row) => printer.progress(`${done} of ${rows.length} rows, now ${row} …`),
   });
   printer.progress(undefined);
@@ -127,8 +127,16 @@ async function run(url: URL, flags: Flags, session: Session, ended: AbortSignal)
     flags.only.length === 0 || flags.only.includes(row) || verdict === 'failed';
   const results = all.filter(isChosen);
   for (const result of results) printer.found(result, () => resultLines(result, printer));
-  if (flags.junit !== undefined)
-    writeFileSync(flags.junit, toJUnit(results, nameUrl(url), startedAt));
+  if (flags.junit !== undefined) {
+    // Others may read the report, and the URL may hold a password or a token.
+    const named = nameUrl(url);
+    const told = results.map((result) =>
+      result.repeat === undefined
+        ? result
+        : { ...result, repeat: repeat(named, flags, result.row) },
+    );
+    writeFileSync(flags.junit, toJUnit(told, named, startedAt));
+  }
   const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
   const [passed, failed, left] = [count('passed'), count('failed'), count('not tried')];
   const took = ((Date.now() - startedAt.getTime()) / 1000).toFixed(0);
@@ -182,13 +190,13 @@ async function tryObserver(observer: Observer, orders: Orders): Promise<void> {
 }
 
 /** The command that repeats a row. A secret from the command line is left out. */
-function repeat(url: URL, flags: Flags, row: string): string {
+function repeat(url: string, flags: Flags, row: string): string {
   const { observe, restart, order, unpaid } = flags;
   const option = (name: string, value: string | undefined) =>
     value === undefined ? [] : [name, quote(value)];
   return [
     'npx storefront-webhooks check',
-    quote(url.href),
+    quote(url),
     ...option('--only', row),
     ...option('--observe', observe),
     ...option('--restart', restart),

@@ -141,7 +141,9 @@ describe('storefront-webhooks check', () => {
   test('writes JUnit that XML readers and Jenkins accept', async () => {
     const file = join(folder, 'junit.xml');
     const rows = rowsOf('duplicate', 'unsigned', 'down-and-up');
-    await check(bad.url.href, '--observe', observed(bad), '--junit', file, ...rows);
+    const url = new URL('?token=a-token', bad.url);
+    url.password = 'a-password';
+    await check(url.href, '--observe', observed(bad), '--junit', file, ...rows);
     const xml = readFileSync(file, 'utf8');
     expect(xml).toMatch(
       /<testsuite name="[^"]*" skipped="1" timestamp="[^"]*" tests="3" failures="1"/,
@@ -149,6 +151,8 @@ describe('storefront-webhooks check', () => {
     expect(xml).toContain('message="Three keys were handed out for one payment."');
     expect(xml).toContain('({ payload: order }) =&gt; deliver(order)');
     expect(xml.match(/<testcase /g)).toHaveLength(3);
+    expect(xml).toContain(`check ${bad.url.href}`);
+    expect(xml).not.toMatch(/a-token|a-password/);
   });
 });
 
