@@ -5,10 +5,28 @@ import { isJsonObject } from '../schemas/values.js';
 import type { Host } from './host.js';
 import { closest } from './suggestion.js';
 
-/** Reads the bytes of a file, or of stdin for `-`. */
+/**
+ * Reads the bytes of a file, or of stdin for `-`.
+ *
+ * @throws {UsageError} If the path names no file that this user can read.
+ */
 export function readBytes(path: string, { stdin }: Pick<Host, 'stdin'>): Uint8Array {
-  return path === '-' ? stdin.read() : readFileSync(path);
+  if (path === '-') return stdin.read();
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const mistake = MISTAKES[String(Object(error).code)];
+    throw mistake ? new UsageError('option_invalid', mistake(path)) : error;
+  }
 }
+
+/** The errors of a mistyped path. Any other error, such as one of the disk, is not wrong usage. */
+const MISTAKES: Readonly<Record<string, (path: string) => string>> = {
+  ENOENT: (path) => `There is no file ${path}.`,
+  ENOTDIR: (path) => `There is no file ${path}.`,
+  EISDIR: (path) => `${path} is a folder: name a file.`,
+  EACCES: (path) => `This user is not allowed to read ${path}.`,
+};
 
 /**
  * Reads the delivery that `<event|fixture|file|->` names. A body alone becomes a delivery.

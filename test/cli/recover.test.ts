@@ -198,6 +198,7 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
       'exports no receiver. Add to it: export const receiver = createReceiver(',
     ],
     ['a rejected token', [], { ACCESS_TOKEN: 'wrong' }, 'rejects the credentials (401)'],
+    ['no file of a token', ['--token-file', 'nowhere'], {}, 'There is no file nowhere.'],
     ['no token', [], { ACCESS_TOKEN: '' }, 'set the environment variable ACCESS_TOKEN'],
     ['no API key', ['--email', 'a@example.com'], {}, 'set the environment variable API_KEY'],
     ['a time that is too long ago', ['--since', '40d'], {}, 'at most 30 days ago'],

@@ -238,6 +238,18 @@ describe('a secret', () => {
   });
 });
 
+test.each([
+  [['sign', 'nowhere'], 'There is no file nowhere.'],
+  [['sign', 'package.json/nowhere'], 'There is no file package.json/nowhere.'],
+  [['sign', 'src'], 'src is a folder: name a file.'],
+  [['verify', 'nowhere', 'ab'], 'There is no file nowhere.'],
+  [['sign', 'package.json', '--secret-file', 'nowhere'], 'There is no file nowhere.'],
+  [['send', 'src', 'http://localhost:1/'], 'src is a folder: name a file.'],
+])('a mistyped file exits with 2: %j', async (args, told) => {
+  const { status, stdout, stderr } = await run(args, { env });
+  expect([status, stdout, stderr]).toEqual([2, '', expect.stringContaining(told)]);
+});
+
 describe('storefront-webhooks verify', () => {
   test('reports which secret a signature matches, or the next command to run', async () => {
     const body = join(makeFolder(), 'body');
