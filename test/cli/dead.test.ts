@@ -374,6 +374,13 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const sent = await run(['dead', 'redrive', file, '--to', shop.url, '--apply'], { env });
     expect([sent.status, sent.records()]).toMatchObject([1, { length: 3 }]);
     expect(shop.delivered.sort()).toEqual(['ord_1', 'ord_3']);
+    // It keeps its state and its error.
+    const [left] = await store.list({ state: 'dead', limit: 10 });
+    expect(left).toMatchObject({ id: expect.stringContaining('…'), error: expect.any(String) });
+    expect(sent.records()).toContainEqual(
+      expect.objectContaining({ key: left?.key, action: 'left: cannot be sent' }),
+    );
+    expect(sent.stderr).toContain('1 cannot be sent, because an HTTP header cannot hold the id');
     await close();
   });
 

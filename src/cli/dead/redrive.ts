@@ -8,7 +8,7 @@ import type { Session } from '../session.js';
 import { quote } from '../shell.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
-import { isForAll, isUnverified, MOST_IN_A_ROW, send } from './send.js';
+import { isForAll, isHeaderValue, isUnverified, MOST_IN_A_ROW, send } from './send.js';
 import { type Flags, MEANING, mayBeDone, noneOf, type State, toShown } from './states.js';
 import { toFilter } from './where.js';
 
@@ -77,6 +77,7 @@ async function redriveAll(
   const refused: string[] = [];
   let inARow = 0;
   let answers = 0;
+  let unsendable = 0;
   let hasMore = isCut;
   let hasUnsent = false;
   for (const [index, listed] of wanted.entries()) {
@@ -96,6 +97,7 @@ async function redriveAll(
     putBack += isBack ? 1 : 0;
     if (isBack && delivery.interrupted) onInterrupted(delivery);
     allGood &&= left === undefined;
+    unsendable += left === UNSENDABLE ? 1 : 0;
     if (!flags.apply || flags.to === undefined || !isBack) {
       const done = flags.apply ? 'put back' : 'would be put back';
       const action = left ?? (isBack ? done : 'left: it has changed');
@@ -138,6 +140,11 @@ async function redriveAll(
     if (refused.length > 0)
       printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags)}`);
   }
+  if (unsendable > 0) {
+    printer.note(
+      `${unsendable} cannot be sent, because an HTTP header cannot hold the id: the store cuts a long one. Call receiver.redrive(delivery) in a program of the shop.`,
+    );
+  }
   if (hasMore) {
     printer.note(`There are more than ${flags.max}: run it again for the rest, or raise --max.`);
   }
@@ -146,13 +153,17 @@ async function redriveAll(
 
 /** Returns why a delivery is left as it is; `undefined` if it can be put back. */
 function whyLeft(
-  { proof, state }: Pick<StoredDelivery, 'proof' | 'state'>,
+  { proof, state, id }: Pick<StoredDelivery, 'proof' | 'state' | 'id'>,
   { to }: Pick<RedriveFlags, 'to'>,
 ): string | undefined {
   // An operator has to vouch that it is genuine, with receiver.redrive(delivery, { vouched: true }).
   if (proof?.startsWith('!')) return 'not proven: left';
+  // Before it is put back, which would erase its error.
+  if (to !== undefined && !isHeaderValue(id)) return UNSENDABLE;
   return state === 'failing' && to === undefined ? 'left: give --to' : undefined;
 }
+
+const UNSENDABLE = 'left: cannot be sent';
 
 /** The most keys to name. */
 const MOST_NAMED = 10;

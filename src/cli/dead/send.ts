@@ -1,3 +1,4 @@
+import { validateHeaderValue } from 'node:http';
 import type { StoredDelivery } from 'storefront-webhooks';
 import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
 import type { Printer } from '../printer.js';
@@ -40,6 +41,15 @@ export async function send(
     ...failureLines(report, printer),
   ]);
   return report;
+}
+
+export function isHeaderValue(id: string): boolean {
+  try {
+    validateHeaderValue('X-Service-Webhook', id);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
