@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
+import { createReceiver } from 'storefront-webhooks';
+import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, SECRET, serve } from '../command.js';
@@ -45,4 +47,24 @@ test.each([
   const args = ['dead', 'redrive', file, '--apply', '--to', url];
   const done = await run(args, { env: { WEBHOOK_SECRET: SECRET } });
   expect([done.status, sent]).toEqual([1, answers.length]);
+});
+
+test('stops after the first delivery if the receiver has another header prefix', async () => {
+  const file = await leaveDead(3);
+  const receiver = createReceiver({
+    secret: SECRET,
+    headerPrefix: 'X-Brand-',
+    hooks: { onRejected() {} },
+  });
+  const { url } = await serve(createServer(toNodeHandler(receiver)));
+  const redrive = (...args: string[]) =>
+    run(['dead', 'redrive', file, '--apply', '--to', url, ...args], {
+      env: { WEBHOOK_SECRET: SECRET },
+    });
+  const stopped = await redrive();
+  expect([stopped.status, stopped.records()]).toMatchObject([1, [{ status: 401 }]]);
+  expect(stopped.stderr).toContain('The others were not sent');
+  const others = await redrive('--header-prefix', 'X-Brand-');
+  expect(others.records().map(({ status }) => status)).not.toContain(401);
+  expect(others.records()).toHaveLength(2);
 });
