@@ -2,15 +2,14 @@ import { validateHeaderValue } from 'node:http';
 import type { StoredDelivery } from 'storefront-webhooks';
 import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
 import type { Printer } from '../printer.js';
-import { isTaken, sendOne, toReplayOptions } from '../send-options.js';
-import type { RedriveFlags } from './redrive.js';
+import { isTaken, type SendingFlags, sendOne, toReplayOptions } from '../send-options.js';
 
 /** Sends a delivery to the shop, whose process runs it under the same key as before. */
 export async function send(
   { body, event, id, key, interrupted }: StoredDelivery,
   to: string,
   secret: string,
-  flags: Pick<RedriveFlags, 'timeout' | 'plainHttp' | 'headerPrefix'>,
+  flags: Pick<SendingFlags, 'timeout' | 'plainHttp' | 'headerPrefix'>,
   printer: Printer,
 ): Promise<DeliveryReport> {
   const fixture = {
