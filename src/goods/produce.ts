@@ -118,10 +118,12 @@ export class Producer {
     const make = async () => {
       try {
         const made = await this.#make(call.payload, event);
-        await event.end(true);
+        for (let left = event.unawaited(); left.length; left = event.unawaited())
+          await Promise.all(left);
         return made;
       } catch (error) {
-        await event.end(false);
+        for (let left = event.unawaited(); left.length; left = event.unawaited())
+          await Promise.allSettled(left);
         throw error;
       }
     };

@@ -91,18 +91,13 @@ export class HandlerEvent implements WebhookEvent<string, unknown> {
   }
 
   /**
-   * Waits, after the handler has ended, for its steps that are still running, or have failed without the handler noticing.
-   * Then no step that begins later is part of the handler.
-   *
-   * @param isDone - Whether the handler has succeeded: then it fails if a step does.
+   * Returns the steps that are still running, or have failed without the handler noticing, after the handler has ended.
+   * If none is left, no step that begins later is part of the handler.
    */
-  async end(isDone: boolean): Promise<void> {
-    for (;;) {
-      const left = this.#steps?.unawaited();
-      if (!left?.length) break;
-      await (isDone ? Promise.all(left) : Promise.allSettled(left));
-    }
-    this.#isOver = true;
+  unawaited(): readonly Promise<unknown>[] {
+    const left = this.#steps?.unawaited() ?? [];
+    this.#isOver = left.length === 0;
+    return left;
   }
 
   get signal(): AbortSignal {

@@ -123,20 +123,20 @@ export interface HandlerOptions<Payload = unknown> {
   /**
    * Returns whether a delivery is for this handler, synchronously. The receiver calls it before it claims the
    * delivery, so a delivery that is for no handler uses no key up, and is answered 200 `ignored`. If it throws,
-   * its handler counts as failed: the others run, and the provider retries the delivery. Default: the handler runs
-   * for every delivery of its events.
+   * its handler counts as failed: the others run, and the provider retries the delivery. If there is no other, the
+   * delivery is not claimed, so no list of the store has it. Default: the handler runs for every delivery of its events.
    *
    * @example
    * receiver.on('order:updated', dispute, { when: (order) => order.status === 51 });
    */
   when?: (payload: Payload, info: WhenInfo) => boolean;
   /**
-   * For a handler that mirrors state: skips a state of a record that is older than the newest one it has finished,
-   * by the `id` and the `updated_at` of the payload. States of one record run one at a time; several states with
-   * the same `updated_at` all run. A skipped delivery counts as done: the answer is 200 `duplicate` if nothing
-   * else ran. A payload without an `id` that is a text, or without a readable `updated_at`, always runs. Cannot be
-   * combined with `oncePer`, and needs a `name` if there are several patterns. Default: every delivery runs,
-   * in whatever order they arrive.
+   * For a handler that mirrors state: skips a state of a record that is older than the newest one it has finished, by
+   * the `id` and the `updated_at` of the payload: so all records that the handler gets, of whatever kind, need ids of
+   * their own. States of one record run one at a time; several states with the same `updated_at` all run. A skipped
+   * delivery counts as done: the answer is 200 `duplicate` if nothing else ran. A payload without an `id` that is a
+   * text, or without a readable `updated_at`, always runs. Cannot be combined with `oncePer`, and needs a `name` if
+   * there are several patterns. Default: every delivery runs, in whatever order they arrive.
    *
    * @example
    * receiver.on('order:*', ({ payload: order }) => saveOrder(order), { name: 'mirror', skipOlder: true });

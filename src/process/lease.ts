@@ -242,7 +242,7 @@ export class Lease {
   /** The error for a lease that ended early. It is reported, and is the reason of the signal. */
   endError(reason: LeaseEnd): WebhookError {
     if (reason === 'lost') {
-      return new WebhookError('lease_lost', 'The lease has ended.');
+      return new WebhookError('lease_lost', 'The lease has expired.');
     }
     return new WebhookError(
       'handler_timeout',

@@ -96,12 +96,14 @@ async function runHandler(
         async () => route.handler(event),
       );
     // Steps that the handler did not await are part of it: if one fails, the delivery fails.
-    await event.end(true);
+    for (let left = event.unawaited(); left.length; left = event.unawaited())
+      await Promise.all(left);
     return { state: 'done', ran: [name] };
   } catch (error) {
     const failed = fail(error, route, run);
     // Other steps are recorded first: the failure then releases the delivery for its retry.
-    await event.end(false);
+    for (let left = event.unawaited(); left.length; left = event.unawaited())
+      await Promise.allSettled(left);
     return failed;
   }
 }

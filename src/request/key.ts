@@ -183,7 +183,7 @@ export function checkOwnKey(key: unknown, whatNeeds: string): string {
   if (typeof key === 'string' && key !== '' && !HOLE.test(key)) return key;
   throw new UsageError(
     'key_invalid',
-    `${whatNeeds} a string such as order.id, without "undefined"${hintAtPromise(key)}.`,
+    `${whatNeeds} a string such as order.id, not "undefined"${hintAtPromise(key)}.`,
   );
 }
 

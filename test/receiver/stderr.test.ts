@@ -458,7 +458,7 @@ describe('a warning is logged to stderr for', () => {
       shop({ store }).on('order:paid', () => {}),
       paidOrder(),
     );
-    expect(told()).toEqual([expect.stringContaining('The lease has ended.')]);
+    expect(told()).toEqual([expect.stringContaining('The lease has expired.')]);
   });
 });
 
