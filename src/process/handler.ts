@@ -59,7 +59,7 @@ export interface WebhookEvent<Event extends string, Payload> {
   /**
    * Runs a step once per delivery and handler. The store remembers its result across retries, so the result has to
    * be JSON. A step that throws runs again at the next retry. The receiver waits for steps that the handler does
-   * not await, and the handler fails if one of them fails. Once the handler has failed, no further step begins
+   * not await, and the handler fails if one of them fails. Once the failure is recorded, no further step begins
    * (`lease_lost`). Steps of the same name are one step, so a name that is empty or contains `undefined` is rejected
    * (`key_invalid`).
    *
