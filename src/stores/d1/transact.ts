@@ -104,9 +104,23 @@ async function run(
   } catch (error) {
     // The answer to a batch that was committed may be lost, and the guard does not say why it failed.
     const after = await look();
-    if (after === undefined) throw error;
-    return after;
+    if (after) return after;
+    if (isPassing(error)) return { state: 'unavailable', cause: error };
+    throw error;
   }
+}
+
+/**
+ * Returns whether D1 itself has failed, and not a statement of the handler. Any other error counts as the handler's: an
+ * unknown one must become a dead letter in the end, and not be retried forever.
+ */
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /is overloaded|connection lost|internal error|transient issue|code was updated|disconnected from primary|daily row/i.test(
+      error.message,
+    )
+  );
 }
 
 type Bind = (sql: string, ...values: unknown[]) => D1Statement;

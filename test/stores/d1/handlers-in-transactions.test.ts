@@ -1,5 +1,5 @@
 import Database from 'libsql';
-import { type Confirm, createReceiver } from 'storefront-webhooks';
+import { type Confirm, createReceiver, type WebhookRequest } from 'storefront-webhooks';
 import { type D1Batch, d1Store } from 'storefront-webhooks/cloudflare';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
@@ -145,6 +145,36 @@ describe('a batch of D1', () => {
       { state: 'done' },
       { state: 'done' },
     ]);
+  });
+
+  test.each([
+    'D1 DB is overloaded. Requests queued for too long.',
+    'Network connection lost.',
+    'D1 DB reset because its code was updated.',
+    'Internal error in D1 DB storage caused object to be reset.',
+    'Cannot resolve D1 DB due to transient issue on remote node.',
+  ])('that D1 cannot run for a moment is answered 503, and never dead: %s', async (why) => {
+    const { d1, store, selling, sold, errors } = openShop();
+    const shop = selling();
+    const lastTry = {
+      receive: async (request: WebhookRequest) => {
+        const verified = await shop.verify(request);
+        if (verified.outcome) throw new Error('It is rejected.');
+        expect(await shop.dispatch(verified, { lastAttempt: true })).toMatchObject({
+          outcome: 'unavailable',
+        });
+        return shop.receive(request);
+      },
+    };
+    d1.hooks.before = () => {
+      throw new Error(`D1_ERROR: ${why}`);
+    };
+    expect(await deliver(lastTry, paidOrder())).toMatchObject({ status: 503 });
+    expect(await store.count({ state: 'dead' })).toBe(0);
+    expect(errors).toMatchObject([{ code: 'store_unavailable' }, { code: 'store_unavailable' }]);
+    d1.hooks.before = () => {};
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(sold()).toBe(1);
   });
 
   test('of a handler that has lost its lease changes nothing', async () => {
