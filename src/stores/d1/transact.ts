@@ -90,7 +90,17 @@ async function run(
   if (before) return before;
   // Nothing but the lease holds the delivery while the handler runs. A renewal after the batch would find no lease.
   await terms.begin(true);
-  const added = await collect(work);
+  let added: readonly D1Statement[];
+  try {
+    added = await collect(work);
+  } catch (error) {
+    if (effect === '') throw error;
+    // Another delivery may have done the effect meanwhile, and the handler may have failed because it has read so.
+    await terms.begin();
+    const after = await look();
+    if (after?.state === 'known') return after;
+    throw error;
+  }
   await terms.begin();
   signal.throwIfAborted();
   try {

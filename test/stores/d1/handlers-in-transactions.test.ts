@@ -226,6 +226,37 @@ describe('a batch of D1', () => {
     expect(sold()).toBe(1);
   });
 
+  test.each([
+    ['that is the only handler', false],
+    ['beside another handler', true],
+  ])(
+    'is not needed if the handler fails because the effect is done by now: %s',
+    async (_, isBeside) => {
+      const { d1, receiver, insert, selling, sold, errors } = openShop();
+      const mail = vi.fn();
+      const shop = receiver().onPaid(async ({ payload, tx }) => {
+        await deliver(selling(), paidOrder(), { id: 'whl_2' });
+        const { results } = await d1.prepare('SELECT 1 FROM sold').all();
+        if (results.length > 0) throw new Error('No licence is left.');
+        tx.add(insert(payload.id));
+      }, ONCE);
+      if (isBeside) shop.on('order:paid', mail, { name: 'mail' });
+      expect(await deliver(shop, paidOrder())).toMatchObject({ status: 200 });
+      expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+      expect([sold(), errors, mail.mock.calls.length]).toEqual([1, [], isBeside ? 1 : 0]);
+    },
+  );
+
+  test('is not made if the handler fails while nothing has done the effect', async () => {
+    const { receiver, insert, sold, errors } = openShop();
+    const shop = receiver().onPaid(({ payload, tx }) => {
+      tx.add(insert(payload.id));
+      throw new Error('No licence is left.');
+    }, ONCE);
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect([sold(), errors]).toEqual([0, [new Error('No licence is left.')]]);
+  });
+
   test('whose effect a handler without a transaction begins meanwhile changes nothing', async () => {
     const { d1, receiver, selling, sold } = openShop();
     const shop = selling();
