@@ -68,7 +68,12 @@ export function fromJob(job: unknown): SealedDelivery {
 export function readJob(job: unknown): SealedDelivery | undefined {
   if (!isJob(job)) return undefined;
   const { key, scope, id, event, receivedAt, proof, traceparent } = job;
-  return { key, scope, id, event, receivedAt, body: fromBase64(job.body), proof, traceparent };
+  try {
+    return { key, scope, id, event, receivedAt, body: fromBase64(job.body), proof, traceparent };
+  } catch {
+    // Without Buffer, a body that is not base64 throws.
+    return undefined;
+  }
 }
 
 export function jobInvalid(): WebhookError {

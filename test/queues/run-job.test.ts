@@ -8,7 +8,7 @@ import {
   type SealedDelivery,
   toJob,
 } from 'storefront-webhooks';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -58,6 +58,19 @@ describe('a job', () => {
       expect(() => fromJob(job)).toThrow(expect.objectContaining({ code: 'job_invalid' }));
     },
   );
+
+  test('is rejected if its body is not base64, in a runtime without Buffer', async () => {
+    const job = { ...(await queued()), body: 'not base64!' };
+    const dispatch = vi.fn();
+    vi.stubGlobal('Buffer', undefined);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(() => fromJob(job)).toThrow(expect.objectContaining({ code: 'job_invalid' }));
+    expect(await runJob({ dispatch }, job, attempt)).toMatchObject({
+      state: 'retry',
+      error: { code: 'job_invalid' },
+    });
+    expect(dispatch).not.toHaveBeenCalled();
+  });
 });
 
 describe('the result of a job', () => {
