@@ -62,6 +62,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const journal = db === undefined ? undefined : openJournal(db);
   const start = Date.now();
   let ahead = 0;
+  const now = () => (defaults.clock === 'real' ? Date.now() : start) + ahead;
   const webhooks: Webhooks[] = [];
   const markets = openMarkets({
     unknowns,
@@ -71,7 +72,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       return opened.market;
     },
     journal,
-    defaults: () => ({ ...defaults, start: start + ahead }),
+    defaults: () => ({ ...defaults, start: now() }),
   });
   const app = new Hono();
   app.route('/', serviceRoutes(markets));
@@ -86,7 +87,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     });
   });
   const listening = new Set<Listening>();
-  const now = () => (defaults.clock === 'real' ? Date.now() : start) + ahead;
   let closing: Promise<void> | undefined;
   return {
     async fetch(request, init) {

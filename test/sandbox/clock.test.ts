@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Clock, toTimestamp } from '../../src/sandbox/clock.js';
 import { openSeller, TUNER } from './seller.js';
 
@@ -187,4 +187,17 @@ test('a sandbox advances the time of all its accounts, including accounts that a
   await sandbox.clock.advance(HOUR);
   expect(account.clock.now() - before).toBe(2 * HOUR);
   expect(sandbox.account('sk_test_other').clock.now() - before).toBe(HOUR);
+});
+
+test('an account that opens late has the time of its sandbox', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: START });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { sandbox, account } = await openSeller();
+  vi.setSystemTime(START + HOUR);
+  const late = sandbox.account('sk_test_late');
+  expect([late.clock.now(), account.clock.now()]).toEqual([START + HOUR, START + HOUR]);
+  await sandbox.clock.advance(HOUR);
+  expect(sandbox.account('sk_test_later').clock.now()).toBe(START + 2 * HOUR);
 });
