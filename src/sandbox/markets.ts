@@ -1,5 +1,5 @@
 import { Faults } from './faults.js';
-import { Account, type AccountDefaults, KEY_PREFIX } from './state/account.js';
+import { Account, type AccountDefaults, isKey, KEY_PREFIX } from './state/account.js';
 import type { Journal } from './state/journal.js';
 import type { Market } from './trade/market.js';
 import type { Unknowns } from './unknowns.js';
@@ -42,6 +42,6 @@ export function openMarkets({ unknowns, connect, journal, defaults }: Parts): Ma
     find: (name) => opened.get(KEY_PREFIX + name),
     [Symbol.iterator]: () => opened.values(),
   };
-  for (const key of journal?.accounts() ?? []) markets.open(key);
+  for (const key of journal?.accounts() ?? []) if (isKey(key)) markets.open(key);
   return markets;
 }

@@ -13,7 +13,7 @@ import { ErrorAnswer, toWhole } from './service/answers.js';
 import { serviceRoutes } from './service/routes.js';
 import { shopRoutes } from './shop/routes.js';
 import { showAbsent } from './shop/sandbox-pages.js';
-import { isKey } from './state/account.js';
+import { Account, isKey } from './state/account.js';
 import { openJournal } from './state/journal.js';
 import { openWebhooks, type Webhooks } from './webhooks/webhooks.js';
 
@@ -60,9 +60,9 @@ export interface Sandbox {
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { unknowns, db, headerPrefix, allowHosts, onAttempt, ...defaults } = readOptions(options);
   const journal = db === undefined ? undefined : openJournal(db);
-  const start = Date.now();
-  let ahead = 0;
-  const now = () => (defaults.clock === 'real' ? Date.now() : start) + ahead;
+  // The sandbox keeps its own time like an account. No seller has this key, because each begins with sk_test_.
+  const { clock } = new Account('', { ...defaults, start: Date.now() }, journal);
+  const now = () => clock.now();
   const webhooks: Webhooks[] = [];
   const markets = openMarkets({
     unknowns,
@@ -114,8 +114,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       now,
       async advance(ms) {
         checkAdvance(now(), ms);
-        ahead += ms;
-        await Promise.all([...markets].map((market) => advance(market, ms)));
+        await Promise.all([clock.advance(ms), ...Array.from(markets, (one) => advance(one, ms))]);
       },
     },
     faults: markets.faults,

@@ -82,6 +82,18 @@ test('a real clock that was advanced continues from there', async () => {
   await second.close();
 });
 
+test('a sandbox that was advanced continues from there, with every account that has its time', async () => {
+  const first = open();
+  await first.clock.advance(3_600_000);
+  first.account('sk_test_alpha').set({ gateways: ['bitcoin'] });
+  const now = first.clock.now();
+  await first.close();
+  const second = open();
+  const clocks = [second, second.account('sk_test_alpha'), second.account('sk_test_new')];
+  expect(clocks.map(({ clock }) => clock.now())).toEqual([now, now, now]);
+  await second.close();
+});
+
 test('an account that was reset keeps its time', async () => {
   const first = open();
   const account = first.account('sk_test_alpha');
