@@ -132,7 +132,12 @@ function tellWhere(url: string, demo: SandboxAccount, flags: Flags, printer: Pri
     shop: `${url}/shop/demo`,
     document: `${url}/openapi.json`,
   };
-  const { endpoint } = flags;
+  const { endpoint, variant } = flags;
+  // With --unknowns, a sandbox may accept only the scheme of its variant.
+  const credentials =
+    variant === 'older'
+      ? `-u me@example.com:${demo.key}`
+      : `-H 'Authorization: Bearer ${demo.key}'`;
   printer.found(
     { ...account, ...addresses, ...(endpoint === undefined ? {} : { endpoint }) },
     () => [
@@ -145,7 +150,7 @@ function tellWhere(url: string, demo: SandboxAccount, flags: Flags, printer: Pri
       ...(endpoint === undefined ? [] : [`  webhooks to  ${endpoint}`]),
       '',
       'Try:',
-      `  curl -H 'Authorization: Bearer ${account.key}' ${addresses.api}`,
+      `  curl ${credentials} ${addresses.api}`,
     ],
   );
 }

@@ -74,10 +74,15 @@ describe('storefront-webhooks sandbox', () => {
   });
 
   const hasCurl = spawnSync('curl', ['--version']).status === 0;
-  test.skipIf(!hasCurl)(
-    'has a shop page that shows how to create the first product (apt-get install curl)',
-    async () => {
-      const sandbox = await serve();
+  const [older = 0] = Array.from({ length: 100 }, (_, at) => at).filter(
+    (at) => chooseUnknowns({}, at).credentials === 'by-variant',
+  );
+  const OLDER = ['--variant', 'older', '--unknowns', 'vary', '--seed', `${older}`];
+
+  test.skipIf(!hasCurl).each([[[]], [OLDER]])(
+    'has a shop page that shows how to create the first product (apt-get install curl): %j',
+    async (flags) => {
+      const sandbox = await serve(...flags);
       try {
         const empty = await textOf(sandbox);
         const [, command = ''] = /<pre>(curl [^<]*)<\/pre>/.exec(empty) ?? [];
@@ -86,6 +91,16 @@ describe('storefront-webhooks sandbox', () => {
         expect(await textOf(sandbox)).toMatch(/First product[\s\S]*2 in stock/);
       } finally {
       }
+    },
+  );
+
+  test.skipIf(!hasCurl).each([[[]], [OLDER]])(
+    'prints a command that works (apt-get install curl): %j',
+    async (flags) => {
+      const sandbox = begin(['sandbox', '--port', '0', ...flags], {}, { columns: 80 });
+      const [, command = ''] = await sandbox.says(/Try:\s+(curl .*\/products)/);
+      const shell = await promisify(execFile)('sh', ['-c', command]);
+      expect(JSON.parse(shell.stdout)).toEqual([]);
     },
   );
 
@@ -139,12 +154,8 @@ describe('storefront-webhooks sandbox', () => {
   });
 
   test('accepts --endpoint in the older variant, whose account may need basic authentication', async () => {
-    const seed = Array.from({ length: 100 }, (_, at) => at).find(
-      (at) => chooseUnknowns({}, at).credentials === 'by-variant',
-    );
-    const vary = ['--unknowns', 'vary', '--seed', `${seed}`];
     const endpoint = 'http://localhost:3000/webhooks';
-    const sandbox = await serve('--variant', 'older', ...vary, '--endpoint', endpoint);
+    const sandbox = await serve(...OLDER, '--endpoint', endpoint);
     expect(JSON.parse(sandbox.output().trim())).toMatchObject({ endpoint });
   });
 

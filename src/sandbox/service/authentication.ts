@@ -1,7 +1,7 @@
 import type { Markets } from '../markets.js';
 import { isKey } from '../state/account.js';
 import type { Market } from '../trade/market.js';
-import { ErrorAnswer } from './answers.js';
+import { ErrorAnswer, MESSAGES } from './answers.js';
 
 /**
  * Returns the market of the account that credentials open (specification: Authentication): `Bearer sk_test_…`,
@@ -17,7 +17,12 @@ export function authenticate(markets: Markets, authorization: string | undefined
   const isTaken = taken === 'either' || isBearer === (variant === 'newer');
   const key = isBearer ? credentials : isBasic ? keyOf(credentials) : '';
   if (isTaken && isKey(key)) return markets.open(key);
-  throw new ErrorAnswer(401, { headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' } });
+  const wanted = variant === 'older' ? 'basic' : 'bearer';
+  const only = taken === 'either' ? '' : ` This sandbox accepts ${wanted} authentication only.`;
+  throw new ErrorAnswer(401, {
+    message: MESSAGES[401] + only,
+    headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' },
+  });
 }
 
 /** Returns the key in basic credentials. Any email is accepted: the key alone identifies the account. */

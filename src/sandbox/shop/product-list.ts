@@ -3,6 +3,7 @@ import type { KeptProduct } from '../state/kinds.js';
 import type { Market } from '../trade/market.js';
 import { stockOf } from '../trade/stock.js';
 import { formatPrice } from './amounts.js';
+import { curlCredentials } from './curl.js';
 import { linksOf } from './links.js';
 import { type Html, show } from './page.js';
 import { absent, type Visit } from './visit.js';
@@ -25,7 +26,7 @@ export function showShop({ market, origin }: Visit): Promise<Response> {
     body: html`<h1>Products</h1>${
       all.length > 0
         ? all.map((section) => html`<h2>${section.title}</h2>${list(market, section.products)}`)
-        : howToCreate(account.key, origin)
+        : howToCreate(market, origin)
     }`,
   });
 }
@@ -76,9 +77,10 @@ export function stockNote(product: KeptProduct): Html {
   return html`<span class="muted">${isShown ? `${stock} in stock` : 'In stock'}</span>`;
 }
 
-function howToCreate(key: string, origin: string): Html {
+function howToCreate({ account, unknowns }: Market, origin: string): Html {
+  const type = unknowns.variant === 'older' ? 2 : 'serials';
   return html`<p>There are no products to list. Create one:</p>
-<pre>curl ${origin}/api/v2/products -H 'Authorization: Bearer ${key.replaceAll("'", "'\\''")}' \\
+<pre>curl ${origin}/api/v2/products ${curlCredentials(unknowns, account.key)} \\
   -d title='First product' -d description='It works.' -d price=9.90 -d currency=EUR \\
-  -d product_type=serials -d info=AAA-1,BBB-2 -d 'gateways[0]=paypal' -d 'gateways[1]=bitcoin'</pre>`;
+  -d product_type=${type} -d info=AAA-1,BBB-2 -d 'gateways[0]=paypal' -d 'gateways[1]=bitcoin'</pre>`;
 }

@@ -30,7 +30,7 @@ export function shopRoutes(markets: Markets): Hono {
   page('/webhooks', showWebhooks);
   page('/contact', showContact, askShop);
   page('/contact/:id', showQuery, writeAgain);
-  app.get('/', ({ req }) => showStart(new URL(req.url).origin));
+  app.get('/', ({ req }) => showStart(new URL(req.url).origin, markets.unknowns));
   app.all('/shop/*', () => showAbsent());
   app.onError((error) => {
     if (error instanceof ErrorAnswer) {
@@ -46,7 +46,7 @@ async function visit({ req }: Context, markets: Markets, handler: Handler): Prom
   const { origin, pathname: path, searchParams } = new URL(req.url);
   const name = req.param('account') ?? '';
   const market = markets.find(name);
-  if (!market) return showUnopened(origin, name);
+  if (!market) return showUnopened(origin, markets.unknowns, name);
   const isForm = req.method === 'POST';
   if (isForm && !isFrom(origin, req.header('origin'))) {
     return showError(403, 'Form rejected', 'Only pages of the sandbox itself may send its forms.');

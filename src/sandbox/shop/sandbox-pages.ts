@@ -1,28 +1,30 @@
 import { html } from 'hono/html';
 import { isKey, KEY_PREFIX } from '../state/account.js';
+import type { Unknowns } from '../unknowns.js';
+import { curlCredentials } from './curl.js';
 import { type Html, show } from './page.js';
 
 /** Shows the first page of a sandbox. */
-export function showStart(origin: string): Promise<Response> {
+export function showStart(origin: string, unknowns: Unknowns): Promise<Response> {
   return show({
     title: 'Sandbox',
     body: html`<h1>A storefront on this machine</h1>
 <p>Its API is at <code>${origin}/api/v2</code>, described in <a href="/openapi.json">openapi.json</a>.
 Every key that begins with <code>${KEY_PREFIX}</code> opens an account of its own, and every account has a shop.</p>
 <h2>Open an account</h2>
-${howToOpen(origin, 'demo')}
+${howToOpen(origin, unknowns, 'demo')}
 <p><a href="/shop/demo">The shop of the account demo</a>, and <a href="/shop/demo/webhooks">its webhooks</a></p>`,
   });
 }
 
 /** Shows a 404 for an account that no request has opened yet. */
-export function showUnopened(origin: string, name: string): Promise<Response> {
+export function showUnopened(origin: string, unknowns: Unknowns, name: string): Promise<Response> {
   return show({
     title: 'No such shop',
     status: 404,
     body: html`<h1>There is no such shop</h1>
 <p>Every account has a shop. The first request with its key opens an account:</p>
-${howToOpen(origin, /^[\w.-]+$/.test(name) && isKey(KEY_PREFIX + name) ? name : 'demo')}`,
+${howToOpen(origin, unknowns, /^[\w.-]+$/.test(name) && isKey(KEY_PREFIX + name) ? name : 'demo')}`,
   });
 }
 
@@ -40,6 +42,6 @@ export function showError(status: number, title: string, sentence: string): Prom
   });
 }
 
-function howToOpen(origin: string, name: string): Html {
-  return html`<pre>curl ${origin}/api/v2/products -H 'Authorization: Bearer ${KEY_PREFIX}${name}'</pre>`;
+function howToOpen(origin: string, unknowns: Unknowns, name: string): Html {
+  return html`<pre>curl ${origin}/api/v2/products ${curlCredentials(unknowns, KEY_PREFIX + name)}</pre>`;
 }

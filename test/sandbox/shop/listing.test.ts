@@ -110,6 +110,17 @@ test('an empty shop shows how to create a product, and an unknown shop how to cr
   expect((await get('/')).html).toContain('href="/shop/demo"');
 });
 
+test('the commands on the pages of an older sandbox fit its variant', async () => {
+  const { get } = await openVisitor({ variant: 'older' });
+  const pages = await Promise.all([SHOP, '/shop/nobody', '/'].map(get));
+  expect(pages.map(({ html }) => html)).toEqual(
+    ['alpha', 'nobody', 'demo'].map((name) =>
+      expect.stringContaining(`-u &#39;me@example.com:sk_test_${name}&#39;`),
+    ),
+  );
+  expect(pages[0]?.html).toContain('-d product_type=2 ');
+});
+
 test.each(['/product/none', '/category/none', '/checkout/none', '/contact/none', '/none/none'])(
   'the page of a missing record says that it does not exist: %s',
   async (path) => {
