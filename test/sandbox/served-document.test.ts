@@ -33,16 +33,22 @@ test('the document contains a serializer for the lists of generated clients', as
     gateways,
     custom,
   };
-  const response = await createSandbox().fetch('http://localhost/api/v2/products', {
-    method: 'POST',
-    headers: {
-      authorization: 'Bearer sk_test_generated',
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: bodySerializer({ ...product, info: null, warranty: undefined }),
-  });
-  expect(await response.json()).toMatchObject({ ...product, info: null });
+  const sandbox = createSandbox();
+  const send = (method: string, path: string, body: object) =>
+    sandbox.fetch(`http://localhost/api/v2/products${path}`, {
+      method,
+      headers: {
+        authorization: 'Bearer sk_test_generated',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: bodySerializer(body),
+    });
+  const response = await send('POST', '', { ...product, info: null, warranty: undefined });
+  const created = JSON.parse(await response.text());
+  expect(created).toMatchObject({ ...product, info: null });
   expect(response.status).toBe(201);
+  const emptied = await send('PUT', `/${created.id}`, { custom: [] });
+  expect(await emptied.json()).toMatchObject({ ...product, custom: [] });
 });
 
 describe.each(['newer', 'older'] as const)(

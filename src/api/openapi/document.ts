@@ -22,9 +22,10 @@ Lists are sent as \`name[index]\`, which OpenAPI cannot express. Give a generate
 \`\`\`ts
 function bodySerializer(body: unknown): string {
   const toFields = (value: unknown, name: string): [string, string][] =>
-    typeof value === 'object' && value !== null
-      ? Object.entries(value).flatMap(([key, one]) => toFields(one, name ? \`\${name}[\${key}]\` : key))
-      : value === undefined ? [] : [[name, String(value ?? '')]];
+    Array.isArray(value) && value.length === 0 ? [[\`\${name}[]\`, '']]
+      : typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([key, one]) => toFields(one, name ? \`\${name}[\${key}]\` : key))
+        : value === undefined ? [] : [[name, String(value ?? '')]];
   return new URLSearchParams(toFields(body, '')).toString();
 }
 \`\`\``;
