@@ -118,7 +118,8 @@ function readBaseUrl(baseUrl: unknown): string {
   const url = typeof baseUrl === 'string' ? parseAddress(baseUrl) : undefined;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   check(
-    url !== undefined && isHttp && url.search + url.hash + url.username + url.password === '',
+    // `search` and `hash` are empty also for an address that ends in ? or #.
+    url !== undefined && isHttp && !/[?#]/.test(url.href) && url.username + url.password === '',
     'baseUrl',
     'a whole address without credentials, query or hash, such as https://shop.example',
   );

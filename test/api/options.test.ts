@@ -20,6 +20,8 @@ test.each([
   [{ baseUrl: 'ftp://shop.example' }, 'baseUrl'],
   [{ baseUrl: 'https://shop.example?key=1' }, 'baseUrl'],
   [{ baseUrl: 'https://shop.example#top' }, 'baseUrl'],
+  [{ baseUrl: 'https://shop.example/?' }, 'baseUrl'],
+  [{ baseUrl: 'https://shop.example/shop#' }, 'baseUrl'],
   [{ baseUrl: 'https://seller:hidden@shop.example' }, 'baseUrl'],
   [{ baseUrl: 'https://shop.example/api/v2' }, 'baseUrl'],
   [{ baseUrl: 'https://shop.example/api/v2/' }, 'baseUrl'],
