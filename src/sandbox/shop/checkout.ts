@@ -20,8 +20,8 @@ export function showCheckout(visit: Visit): Promise<Response> {
 }
 
 /**
- * Runs the action of a checkout button. If the action completes a hosted payment, the customer returns to the
- * seller's `return_url` (specification: Payments).
+ * Runs the action of a checkout button. If the action completes the order, the customer returns to the seller:
+ * to the payment's `return_url` (specification: Payments) or the product's `redirect_url` (specification: Product).
  */
 export async function useCheckout(visit: Visit): Promise<Response> {
   const { market, id, form } = visit;
@@ -35,9 +35,9 @@ export async function useCheckout(visit: Visit): Promise<Response> {
     const field = isOfField ? FIELDS.get(form.get('action') ?? '') : undefined;
     return refuse(visit, { sentence: error.message, field });
   }
-  const { shown } = market.account.orders.get(id) ?? before;
-  const isCompleted = shown.status === 100 && before.shown.status !== 100;
-  const back = isCompleted ? returnOf(visit) : undefined;
+  const order = market.account.orders.get(id) ?? before;
+  const isCompleted = order.shown.status === 100 && before.shown.status !== 100;
+  const back = isCompleted ? returnOf(visit, order) : undefined;
   return goTo(back ?? linksOf(market.account).checkout(id));
 }
 
@@ -58,7 +58,7 @@ function page(visit: Visit, order: KeptOrder): Promise<Response> {
   const { shown } = order;
   const { words, mood } = describeStatus(order);
   const product = account.products.get(shown.product_id);
-  const back = returnOf(visit) ?? toLink(product?.redirect_url);
+  const back = returnOf(visit, order);
   const isMade = shown.status === 100 && shown.delivered === null && Boolean(product?.dynamic_url);
   const waited = Number(visit.form.get('waited') ?? 0);
   const refreshes = isMade && waited >= 0 && waited < MOST_REFRESHES && filled.faults.length === 0;
@@ -66,7 +66,7 @@ function page(visit: Visit, order: KeptOrder): Promise<Response> {
     title: `Checkout of ${shown.product_title}`,
     account,
     faults: filled.faults,
-    leadsTo: returnOf(visit),
+    leadsTo: back,
     refresh: refreshes && `${visit.path}?waited=${Math.floor(waited) + 1}`,
     body: html`<h1>${shown.product_title}</h1>
 <div class="columns">
@@ -87,9 +87,11 @@ ${shown.status === 100 && !refreshes && feedbackForm(visit.market, order, filled
   });
 }
 
-/** Returns the address that the customer of a hosted payment returns to. */
-function returnOf({ market, id }: Visit): URL | undefined {
-  return toLink(market.account.payments.get(id)?.return_url);
+/** Returns the address that the customer of a completed order returns to. */
+function returnOf({ market: { account } }: Visit, { shown }: KeptOrder): URL | undefined {
+  const { id, product_id } = shown;
+  const payment = account.payments.get(id);
+  return toLink(payment?.return_url ?? account.products.get(product_id)?.redirect_url);
 }
 
 function noteOn({ shown, is_closed }: KeptOrder): Html | false {

@@ -143,12 +143,18 @@ test('a page without pending goods does not refresh', async () => {
   expect((await get(page)).headers.get('refresh')).toBeNull();
 });
 
-test('[spec: Product] redirect_url: a link on the page of a completed order', async () => {
-  const { press, html, page } = await openCheckout({ redirect_url: 'https://me.example/thanks' });
+test('[spec: Product] redirect_url: the customer is redirected there after a successful checkout', async () => {
+  const redirect_url = 'https://me.example/thanks';
+  const { press, get, html, page } = await openCheckout({ redirect_url });
+  expect((await get(page)).headers.get('content-security-policy')).toContain(
+    "form-action 'self' https://me.example;",
+  );
   expect(await html()).not.toContain('Back to the shop');
-  // The customer has not seen the goods yet.
-  expect(await press('pay')).toMatchObject({ location: page });
-  expect(await html()).toContain('<a href="https://me.example/thanks">Back to the shop</a>');
+  expect(await press('pay-part', { value: '3.90' })).toMatchObject({ location: page });
+  expect(await press('pay')).toMatchObject({ status: 303, location: redirect_url });
+  // The page still has the goods.
+  expect(await html()).toMatch(/AAA-1[\s\S]*<a href="https:\/\/me\.example\/thanks">Back to the/);
+  expect(await press('rate', { rating: '4' })).toMatchObject({ location: page });
 });
 
 test('feedback can be given once, and then changed', async () => {
