@@ -34,6 +34,7 @@ type Terms = Pick<ClientSettings, 'fetch' | 'timeoutMs' | 'retries' | 'watchers'
 export async function exchange(request: ApiRequest, terms: Terms): Promise<Answer> {
   const { operation, url } = request;
   for (let tried = 1; ; tried++) {
+    terms.signal?.throwIfAborted();
     const startedAt = performance.now();
     const result = await tryOnce(request, terms);
     const isRetried = tried <= terms.retries && mayRetry(request, result);
@@ -51,7 +52,7 @@ export async function exchange(request: ApiRequest, terms: Terms): Promise<Answe
 
 /** Returns whether a request that failed may be retried. */
 function mayRetry({ isRepeatable }: Call, result: Answer | Fault): boolean {
-  if (result instanceof Fault) return isRepeatable || result.isUnsent;
+  if (result instanceof Fault) return !result.last && (isRepeatable || result.isUnsent);
   const { status } = result;
   return status === 429 || (isRepeatable && status >= 500 && status !== 501);
 }
@@ -77,10 +78,13 @@ class Fault {
   readonly reason: string;
   readonly status = undefined;
   readonly headers = undefined;
+  /** The error that ends the call without a retry. Absent if the fault makes its own error. */
+  readonly last: { readonly error: unknown } | undefined;
 
-  constructor(code: Fault['code'], reason: string) {
+  constructor(code: Fault['code'], reason: string, last?: Fault['last']) {
     this.code = code;
     this.reason = reason;
+    this.last = last;
   }
 
   /** Whether nothing of the request can have reached the provider. */
@@ -88,7 +92,8 @@ class Fault {
     return UNSENT.includes(this.reason);
   }
 
-  toError(request: ApiRequest, tried: number): ApiError {
+  toError(request: ApiRequest, tried: number): unknown {
+    if (this.last) return this.last.error;
     const { operation, isRepeatable, url } = request;
     const often = tried > 1 ? ` in ${tried} tries` : '';
     const fault = `${new URL(url).origin} sent no complete answer${often}: ${this.reason}.`;
@@ -117,18 +122,23 @@ async function tryOnce(
       return { status: response.status, headers: response.headers, text };
     });
   } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof ApiError) throw error;
+    if (signal?.aborted) {
+      return new Fault('timed_out', 'the signal aborted the call', { error: signal.reason });
+    }
     return error instanceof Fault ? error : new Fault('unreachable', nameFault(error));
   }
 }
 
-function tooLong(request: ApiRequest, status: number): ApiError {
+const MAX_MIB = MAX_BYTES / 1024 / 1024;
+
+function tooLong(request: ApiRequest, status: number): Fault {
   const { operation, url } = request;
   const message =
-    `The answer is over ${MAX_BYTES / 1024 / 1024} MiB, and was not read to its end. ` +
+    `The answer is over ${MAX_MIB} MiB, and was not read to its end. ` +
     `Check for a proxy between the client and ${new URL(url).origin}.`;
-  return new ApiError('response_invalid', withWarning(message, request, status), { operation });
+  const text = withWarning(message, request, status);
+  const error = new ApiError('response_invalid', text, { operation });
+  return new Fault('unreachable', `the answer is over ${MAX_MIB} MiB`, { error });
 }
 
 /** Returns the code of an error, such as `ECONNREFUSED`. Its message could hold the address with the query. */

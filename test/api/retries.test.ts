@@ -253,6 +253,19 @@ describe('onAttempt', () => {
     expect(ofClient[3]).toMatchObject({ attempt: 1, status: 200 });
   });
 
+  test('gets an attempt whose answer is too long', async () => {
+    const piece = new Uint8Array(8 << 20).fill(32);
+    const onAttempt = vi.fn();
+    const endless = connect({
+      onAttempt,
+      fetch: async () => new Response(new ReadableStream({ pull: (to) => to.enqueue(piece) })),
+    });
+    await expect(endless.orders.get('ord_1')).rejects.toThrow('The answer is over 64 MiB');
+    const about = { attempt: 1, status: undefined, retryInMs: undefined };
+    const fault = 'the answer is over 64 MiB';
+    expect(onAttempt.mock.calls).toMatchObject([[{ ...about, fault }]]);
+  });
+
   test('gets no credentials and no sent data', async () => {
     const seen: unknown[] = [];
     const watched = connect({ onAttempt: (attempt) => seen.push(attempt) });
@@ -370,8 +383,9 @@ describe('a signal', () => {
 
   test('that is already aborted prevents the request', async () => {
     const signal = AbortSignal.abort(reason);
-    await expect(client.orders.get('ord_1', { signal })).rejects.toBe(reason);
-    expect(provider.received).toEqual([]);
+    const onAttempt = vi.fn();
+    await expect(client.orders.get('ord_1', { signal, onAttempt })).rejects.toBe(reason);
+    expect([provider.received, onAttempt.mock.calls]).toEqual([[], []]);
   });
 
   test.each([
@@ -389,6 +403,10 @@ describe('a signal', () => {
     controller.abort(reason);
     await aborted;
     expect(provider.received).toHaveLength(1);
+    const fault = isTried ? undefined : 'the signal aborted the call';
+    const status = isTried ? 429 : undefined;
+    expect(onAttempt.mock.calls).toMatchObject([[{ attempt: 1, status, fault }]]);
+    if (!isTried) expect(onAttempt.mock.calls).toMatchObject([[{ retryInMs: undefined }]]);
   });
 
   test('that outlives the call keeps no listener of it', async () => {
