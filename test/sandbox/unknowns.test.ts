@@ -84,11 +84,20 @@ test('limits: tight rejects bodies above 64 KiB', async () => {
   expect(status).toBe(400);
 });
 
-test('deprecation: announced sends a Deprecation and a Sunset header', async () => {
+test('deprecation: announced sends a Deprecation and a Sunset header, also with an error', async () => {
   const { send } = await openSeller({ unknowns: { deprecation: 'announced' } });
-  const { headers } = await send('GET', '/api/v2/orders');
-  expect(headers.get('deprecation')).toMatch(/^@\d+$/);
-  expect(Date.parse(headers.get('sunset') ?? '')).not.toBeNaN();
+  const answers = [
+    await send('GET', '/api/v2/orders'),
+    await send('GET', '/api/v2/orders/none'),
+    await send('GET', '/api/v2/orders', undefined, { authorization: 'none' }),
+    await send('POST', '/api/v2/blacklist', 'blacklist_type=3&blocked_data=FR'),
+    await send('POST', '/api/v2/products', 'title='),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 201, 400]);
+  for (const { headers } of answers) {
+    expect(headers.get('deprecation')).toMatch(/^@\d+$/);
+    expect(Date.parse(headers.get('sunset') ?? '')).not.toBeNaN();
+  }
   const { send: silent } = await openSeller();
   expect((await silent('GET', '/api/v2/orders')).headers.get('sunset')).toBeNull();
 });

@@ -5,6 +5,7 @@ import { listQuery } from '../../api/parameters.js';
 import type { AnswerFault } from '../fault.js';
 import type { Markets } from '../markets.js';
 import type { Market } from '../trade/market.js';
+import type { Unknowns } from '../unknowns.js';
 import { answer } from './answer.js';
 import { ErrorAnswer, json } from './answers.js';
 import { blacklist } from './blacklist.js';
@@ -35,17 +36,20 @@ const LIMITS = { none: 1_048_576, tight: 65_536 };
 /** Returns the routes of the service, one for each row of the endpoint table. */
 export function serviceRoutes(markets: Markets): Hono {
   const app = new Hono();
+  const announced = Object.entries(headersOf(markets.unknowns));
   for (const [group, rows] of Object.entries<Readonly<Record<string, Endpoint>>>(endpoints)) {
     for (const [name, row] of Object.entries(rows)) {
       const operations: Partial<Operations> = service[group as keyof Service];
-      app.on(row.method, row.path, (context) =>
-        answer(context, markets, async (market) => {
+      app.on(row.method, row.path, async (context) => {
+        const response = await answer(context, markets, async (market) => {
           limitRate(market);
           strike(markets, market, `${group}.${name}`);
           if (row.method !== 'GET' && market.account.settings.read_only) throw new ErrorAnswer(403);
           return operate(context, market, row, operations);
-        }),
-      );
+        });
+        for (const [name, value] of announced) response.headers.set(name, value);
+        return response;
+      });
     }
   }
   return app;
@@ -67,13 +71,12 @@ async function operate(
   row: Endpoint,
   operations: Partial<Operations>,
 ): Promise<Response> {
-  const headers = headersOf(market);
   if (row.kind === 'list') {
     const [, query = ''] = context.req.url.split('?', 2);
     const { page, per_page } = check(listQuery, readForm(query));
     const found = operations.list?.(market, page, per_page);
     const total = String(found?.totalPages);
-    return json(row.status, found?.items ?? [], { ...headers, 'x-total-pages': total });
+    return json(row.status, found?.items ?? [], { 'x-total-pages': total });
   }
   const call = await readCall(context, market, row);
   if (row.kind === 'delete') {
@@ -82,11 +85,11 @@ async function operate(
     // For the older variant, the specification states the status.
     const isLenient =
       row.section === 'Products' && variant === 'newer' && newerProducts === 'lenient';
-    return new Response(null, { status: isLenient ? 200 : row.status, headers });
+    return new Response(null, { status: isLenient ? 200 : row.status });
   }
   const record = operations[row.kind]?.(call);
   if (!record) throw new ErrorAnswer(404);
-  return json(row.status, record, headers);
+  return json(row.status, record);
 }
 
 async function readCall({ req }: Context, market: Market, row: Endpoint): Promise<Call> {
@@ -99,7 +102,7 @@ async function readCall({ req }: Context, market: Market, row: Endpoint): Promis
 const NOTHING = { fields: {}, isText: true };
 
 /** Returns the headers about the version's deprecation, which the specification does not show. */
-function headersOf({ unknowns }: Market): Record<string, string> {
-  if (unknowns.deprecation === 'silent') return {};
+function headersOf({ deprecation }: Unknowns): Record<string, string> {
+  if (deprecation === 'silent') return {};
   return { deprecation: '@1767225600', sunset: 'Thu, 31 Dec 2026 23:59:59 GMT' };
 }
