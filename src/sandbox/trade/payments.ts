@@ -49,7 +49,7 @@ export function createPayment(market: Market, terms: PaymentTerms): KeptOrder {
         ...customer,
         product_id: PAYMENT_PRODUCT_ID,
         product_title: terms.title,
-        currency: terms.currency,
+        currency: terms.currency.toUpperCase(),
         quantity: 1,
         value,
         gateway,

@@ -180,6 +180,13 @@ test('[spec: Payments] DELETE /api/v2/pay/:id returns 204', async () => {
   await expect(client.payments.delete(id)).rejects.toMatchObject({ status: 404 });
 });
 
+test('the currency of a payment is upper case, like that of a product', async () => {
+  const { client } = await openSeller();
+  const payment = { ...PAYMENT, currency: 'eur', white_label: true } as const;
+  const { id, currency } = await client.payments.create(payment);
+  expect([currency, (await client.orders.get(id)).currency]).toEqual(['EUR', 'EUR']);
+});
+
 test('a deleted payment keeps its order and cannot be paid', async () => {
   const { account, client } = await openSeller();
   const { id } = await client.payments.create({ ...PAYMENT, white_label: true });
