@@ -90,8 +90,8 @@ ${shown.status === 100 && !refreshes && feedbackForm(visit.market, order, filled
 /** Returns the address that the customer of a completed order returns to. */
 function returnOf({ market: { account } }: Visit, { shown }: KeptOrder): URL | undefined {
   const { id, product_id } = shown;
-  const payment = account.payments.get(id);
-  return toLink(payment?.return_url ?? account.products.get(product_id)?.redirect_url);
+  const ofPayment = toLink(account.payments.get(id)?.return_url);
+  return ofPayment ?? toLink(account.products.get(product_id)?.redirect_url);
 }
 
 function noteOn({ shown, is_closed }: KeptOrder): Html | false {
