@@ -41,7 +41,7 @@ function notReceiver(given: unknown): UsageError {
   const type = given instanceof Promise ? 'a promise: await it' : nameType(given);
   return new UsageError(
     'receiver_invalid',
-    `This takes a receiver, or a function that returns one, but got ${type}.`,
+    `Pass a receiver, or a function that returns one, not ${type}.`,
   );
 }
 
@@ -52,7 +52,7 @@ function notReceiver(given: unknown): UsageError {
  * @param options.isPerEnv - Creates one for each `env`. Default: one for all.
  * @returns A function that returns the object, or `undefined` if it could not be created.
  */
-export function makeOnce<Env, Made>(
+export function makeOnce<Env, Made extends object>(
   make: (env: Env) => Promise<Made>,
   { isPerEnv = false }: { readonly isPerEnv?: boolean } = {},
 ): (env: Env) => Promise<Made | undefined> {
@@ -62,12 +62,14 @@ export function makeOnce<Env, Made>(
   return async (env) => {
     const key = isPerEnv && typeof env === 'object' && env !== null ? env : made;
     const known = made.get(key);
-    if (known !== undefined) return known;
+    if (known) return known;
     const awaited = making.get(key) ?? make(env);
     making.set(key, awaited);
     try {
       // Each request has a timeout of its own: the request that began may have been cancelled, with its timers.
-      made.set(key, await withTimeout(awaited, 'The function that creates the receiver'));
+      const created = await withTimeout(awaited, 'The function that creates the receiver');
+      // After a timeout, two calls may run. All requests use the receiver of the one that ends first.
+      made.set(key, made.get(key) ?? created);
     } catch (error) {
       // Only the first of the waiting requests logs the error and resets the state.
       if (making.get(key) === awaited) {

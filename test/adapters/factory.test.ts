@@ -1,4 +1,4 @@
-import { createReceiver, memoryStore } from 'storefront-webhooks';
+import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks';
 import { toExpress } from 'storefront-webhooks/express';
 import { toFetch } from 'storefront-webhooks/fetch';
 import { replay } from 'storefront-webhooks/testing';
@@ -60,6 +60,24 @@ describe('if the function that creates the receiver', () => {
     expect(written).toHaveBeenCalledOnce();
     source.mockImplementation(makeReceiver);
     expect(await outcomeOf(mounted)).toBe('handled');
+  });
+
+  test('takes longer than the first request waits, all later requests use one receiver', async () => {
+    vi.useFakeTimers();
+    const makeWithin = (ms: number) => () =>
+      new Promise<Receiver>((resolve) => setTimeout(() => resolve(makeReceiver()), ms));
+    const source = vi
+      .fn<() => Promise<Receiver>>()
+      .mockImplementationOnce(makeWithin(12_000))
+      .mockImplementationOnce(makeWithin(4_000));
+    const mounted = toFetch(source);
+    const outcomes: Promise<string | undefined>[] = [];
+    for (const ms of [5_000, 6_000, 5_000, 0]) {
+      outcomes.push(outcomeOf(mounted));
+      await vi.advanceTimersByTimeAsync(ms);
+    }
+    expect(source).toHaveBeenCalledTimes(2);
+    expect(await Promise.all(outcomes)).toEqual(['failed', 'handled', 'duplicate', 'duplicate']);
   });
 
   test('throws, its error is logged in one short line of printable characters', async () => {
