@@ -20,7 +20,7 @@ export type NodeRequest = (IncomingMessage | Http2ServerRequest) & Extras;
 /** Node's response. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-/** @param extras - The object on which the framework keeps what it has read, if not Node's request. */
+/** @param extras - The object on which the framework keeps its properties, if not Node's request. */
 export function readRequest(
   request: NodeRequest,
   response: NodeResponse,
@@ -79,14 +79,19 @@ function endingsOf(connection: Socket): Set<(value?: unknown) => void> {
 }
 
 function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequest['body'] {
-  // Some platforms and parsers leave the bytes in these properties.
-  if (Buffer.isBuffer(extras.rawBody)) return extras.rawBody;
-  if (Buffer.isBuffer(extras.body)) return extras.body;
+  const kept = keptBytes(extras) ?? keptBytes(request);
+  if (kept) return kept;
   // Look at the stream, not at `body`: Express 4 sets `body` to {} without reading.
   if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
   const stream: Readable = request;
   const length = request.headers['content-length'] ?? null;
   return toRead(stream, length);
+}
+
+/** Returns the bytes that a parser leaves on the framework's request, or a platform on Node's. */
+function keptBytes({ rawBody, body }: Extras): Buffer | undefined {
+  if (Buffer.isBuffer(rawBody)) return rawBody;
+  return Buffer.isBuffer(body) ? body : undefined;
 }
 
 /** Returns a function that reads a body to its end, unless the receiver stops it. */

@@ -151,6 +151,24 @@ const MOUNTS: readonly (readonly [name: string, mount: Mount])[] = [
         return (request, response) => app.routing(request, response);
       }),
   ],
+  [
+    "toKoa, with rawBody on Node's request",
+    (receiver) =>
+      byNode((rawBody) => {
+        const listener = new Koa().use(toKoa(receiver)).callback();
+        return (request, response) => listener(Object.assign(request, { rawBody }), response);
+      }),
+  ],
+  [
+    "toFastify, with rawBody on Node's request",
+    (receiver) =>
+      byNode(async (rawBody) => {
+        const app = fastify();
+        app.register(toFastify(receiver));
+        await app.ready();
+        return (request, response) => app.routing(Object.assign(request, { rawBody }), response);
+      }),
+  ],
 ];
 
 describe.each(MOUNTS)('%s, behind a parser or proxy that loses bytes of the body,', (_, mount) => {
