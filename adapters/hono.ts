@@ -52,10 +52,14 @@ function refuse(): never {
   throw tooOld('toHono()', 'Hono 3', 'Hono 2 or earlier', 'hono@latest');
 }
 
-/** Reads what Hono keeps for a validator that comes before. If Hono keeps only parsed values, the bytes are gone. */
+/**
+ * Reads what Hono keeps for a validator that comes before. If Hono keeps only parsed values, as it does for a validator
+ * from 4.2 to 4.8.3, the bytes are gone.
+ */
 function readKept({ req }: Context): ReadBody | undefined {
-  const { arrayBuffer, text } = req.bodyCache ?? {};
+  const { arrayBuffer, blob, text } = req.bodyCache ?? {};
   if (arrayBuffer) return async () => new Uint8Array(await arrayBuffer);
+  if (blob) return async () => new Uint8Array(await (await blob).arrayBuffer());
   return text === undefined ? undefined : async () => toUtf8(await text);
 }
 

@@ -10,6 +10,8 @@ const READERS: Readonly<Record<string, (request: HonoRequest) => Promise<unknown
   text: (request) => request.text(),
   json: (request) => request.json(),
   arrayBuffer: (request) => request.arrayBuffer(),
+  bytes: (request) => request.bytes(),
+  blob: (request) => request.blob(),
 };
 
 function mount(limit = 1_000_000) {
