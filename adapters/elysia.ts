@@ -5,7 +5,8 @@ import { respond } from './shared/web-response.js';
 /**
  * Mounts a receiver in Elysia 1.3 or later, on a route with `{ parse: 'none' }`: on Bun, on Deno, or on Node with
  * `@elysiajs/node`. On a host that stops with the response, add its `waitUntil` to the context:
- * `new Elysia().decorate('waitUntil', waitUntil)`.
+ * `new Elysia().decorate('waitUntil', waitUntil)`. With `aot: false`, Elysia ignores `'none'`: pass
+ * `{ parse: () => true }`.
  *
  * @param receiver - A receiver or goods, or a function that creates one within 10 s, at the first request.
  * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
@@ -24,4 +25,4 @@ export function toElysia(
 
 const parsedBodyHint =
   "Mount it as app.post('/webhooks', toElysia(receiver), { parse: 'none' }), which Elysia knows from 1.3 on, " +
-  'and above every hook that reads the body.';
+  "and above every hook that reads the body. With aot: false, Elysia ignores 'none': pass { parse: () => true }.";
