@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import {
   createReceiver,
   type IdempotencyStore,
@@ -104,6 +104,33 @@ async function closing(receiver: { close(options: object): Promise<void> }): Pro
   await receiver.close({ timeoutMs: 5_000 });
   return performance.now() - startedAt;
 }
+
+test('close() does not wait for a response that a serverless host has taken', async () => {
+  const receiver = createReceiver({ secret: SECRET, store: memoryStore() }).on('*', () => {});
+  const body = JSON.stringify(paidOrder());
+  const headers = {
+    'x-service-event': 'order:paid',
+    'x-service-webhook': 'whl_1',
+    'x-service-signature': sign(body, SECRET),
+  };
+  const request = Object.assign(new IncomingMessage(new Socket()), {
+    ...{ method: 'POST', url: '/', headers, rawBody: Buffer.from(body), complete: true },
+  });
+  const response = new ServerResponse(request);
+  const ignore = () => {};
+  const write = (...given: unknown[]) => {
+    const written = given.findLast((one) => typeof one === 'function');
+    written?.();
+    return true;
+  };
+  const methods = { on: ignore, cork: ignore, uncork: ignore, write };
+  const socket = { _writableState: {}, writable: true, ...methods };
+  // As serverless-http does, which adapts an application to Lambda.
+  Reflect.apply(response.assignSocket, response, [socket]);
+  await Promise.all([once(response, 'finish'), toNodeHandler(receiver)(request, response)]);
+  expect(response.statusCode).toBe(200);
+  expect(await closing(receiver)).toBeLessThan(2_500);
+});
 
 test('close() does not wait for pipelined deliveries whose connection has ended', async () => {
   const { open, opened } = gate<ScopedSecret>();
