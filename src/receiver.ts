@@ -188,7 +188,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
   /**
    * Runs steps 4 to 6, for the worker of a queue: claims a verified delivery, runs its handlers, and settles the
    * claim. The worker has to retry `failed`, `busy` and `unavailable`. Trusts a delivery from {@link verify};
-   * verifies a sealed one again by its signature, and parks it if that fails.
+   * verifies a sealed one again by its signature, and parks it if that fails or it does not fit its event.
    *
    * Throws `delivery_invalid` if the value is not a delivery, `scope_invalid` if it belongs to another receiver,
    * and what a schema or a `secret` function of yours throws.
@@ -234,7 +234,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
     const startedAt = performance.now();
     return this.#reopener.redrive(delivery, vouched, {
       dispatch: (one) => this.dispatch(one),
-      process: (opened, lastAttempt) => this.#processOpened(opened, { lastAttempt, startedAt }),
+      process: (opened) => this.#processOpened(opened, { startedAt }),
     });
   }
 

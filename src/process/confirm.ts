@@ -56,7 +56,7 @@ const REPORT_MS = 60_000;
 
 /** Whether the handlers of a delivery may run. */
 export type Permission =
-  | { readonly state: 'run' | 'unavailable' }
+  | { readonly state: 'run' | 'unavailable'; readonly issues?: undefined }
   | { readonly state: 'disagreed'; readonly issues: readonly Issue[] };
 
 const STATES: readonly Confirmation['state'][] = ['agreed', 'disagreed', 'unavailable'];

@@ -39,15 +39,12 @@ export interface MarkOptions {
   readonly scope?: string | undefined;
 }
 
-/** The result of a delivery, with the fields in which its order disagrees with it. */
-type Processed = Dispatched & { readonly disagreements?: readonly Issue[] };
-
 /** Runs steps 4 to 6: claims a verified delivery, runs its handlers, and settles the claim. */
 export class Processing {
   readonly router: Router;
   readonly #settings: Settings;
   readonly #idempotency: Idempotency;
-  readonly #inFlight: InFlight<Processed>;
+  readonly #inFlight: InFlight;
   readonly #confirmation: OrderConfirmation;
   readonly #reporter: Reporter;
   readonly #load: Load;
@@ -108,16 +105,17 @@ export class Processing {
     if (routes.length === 0) {
       const refused = refusalOf(delivery);
       if (!refused) return { outcome: 'ignored', ran: [], key };
-      if (!how.lastAttempt) return refused;
+      // Parks a delivery out of a queue or a redrive at once: a retry cannot help, and no sender gets the rejection.
+      if (!how.lastAttempt && delivery.source !== 'queue') return refused;
       const result = await this.#park(delivery, refused.message);
-      return isUnkept(result) ? refused : result;
+      return isUnkept(result) ? refused : { ...result, issues: refused.issues };
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     // A last attempt must not share the result of another one, which is not parked if it fails.
-    const result: Processed = await this.#inFlight.join(`${key} ${how.lastAttempt}`, () =>
+    const result = await this.#inFlight.join(`${key} ${how.lastAttempt}`, () =>
       this.#runOnce(routes, delivery, how),
     );
-    const { disagreements: issues } = result;
+    const { issues } = result;
     // The invalid delivery has a key of its own, so the delivery can still be handled once its order agrees.
     if (issues) return this.process(toInvalid(delivery, issues), how);
     const isKept = delivery.kind === 'invalid' && result.outcome === 'handled';
@@ -132,9 +130,9 @@ export class Processing {
     routes: readonly Route[],
     delivery: Delivery,
     how: ProcessOptions,
-  ): Promise<Processed> {
+  ): Promise<Dispatched> {
     const { keepMs, confirm } = this.#settings;
-    let disagreements: readonly Issue[] | undefined;
+    let issues: readonly Issue[] | undefined;
     // Only a single handler with a transaction, and without `confirm`: while an order is confirmed, no transaction
     // would protect the delivery.
     const [only] = routes;
@@ -147,11 +145,11 @@ export class Processing {
     const result = await this.#idempotency.doOnce(sealed, terms, async (lease) => {
       const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
       const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
-      if (permission?.state === 'disagreed') disagreements = permission.issues;
+      issues = permission?.issues;
       if (permission && permission.state !== 'run') return { state: 'unavailable', ran: [] };
       return this.#run(routes, delivery, lease);
     });
-    return disagreements ? { ...result, disagreements } : result;
+    return issues ? { ...result, issues } : result;
   }
 
   /** Parks a delivery for which no handler can run. If the store cannot park it, the result is `failed`. */

@@ -98,7 +98,7 @@ export class Reopener {
     isVouched: boolean,
     receiver: {
       readonly dispatch: (delivery: SealedDelivery) => Promise<Result>;
-      readonly process: (opened: Opened, lastAttempt: boolean) => Promise<Result>;
+      readonly process: (opened: Opened) => Promise<Result>;
     },
   ): Promise<Result> {
     const { queue, secretSource } = this.#settings;
@@ -113,13 +113,11 @@ export class Reopener {
       const signed = { ...(await resign(secretSource, stored)), key };
       return key === stored.key ? toQueue(signed) : this.#settle(stored, () => toQueue(signed));
     }
-    if (found.outcome) return receiver.process(found, false);
+    if (found.outcome) return receiver.process(found);
     // A delivery that did not fit its event runs under the key of the genuine one, of which copies may arrive.
     const opened =
       stored.key === invalidKey(found, stored.body) ? found : { ...found, key: stored.key };
-    let result = await receiver.process(opened, false);
-    // The second call, as a last attempt, parks a delivery that does not fit its event again at once.
-    if (result.outcome === 'rejected') result = await receiver.process(opened, true);
+    const result = await receiver.process(opened);
     if (opened.key !== stored.key && result.outcome !== 'ignored')
       await this.#settle(stored, async () => result);
     return result;

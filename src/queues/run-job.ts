@@ -77,11 +77,7 @@ export async function runDelivery(
   delivery: SealedDelivery,
   { isLast }: { readonly isLast: boolean },
 ): Promise<JobResult> {
-  let result = await receiver.dispatch(delivery, { lastAttempt: isLast });
-  // The delivery does not fit its event, and a retry cannot help: make it a dead letter at once.
-  if (result.outcome === 'rejected' && !isLast) {
-    result = await receiver.dispatch(delivery, { lastAttempt: true });
-  }
+  const result = await receiver.dispatch(delivery, { lastAttempt: isLast });
   switch (result.outcome) {
     case 'rejected':
     case 'failed':

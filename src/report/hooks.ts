@@ -164,8 +164,8 @@ export class Reporter {
       this.#lines.ended(result, delivery);
       return;
     }
-    const { outcome, ran, skipped = [], attempt } = result;
-    const { id, event, scope, source, issues, content } = delivery;
+    const { outcome, ran, skipped = [], attempt, issues = delivery.issues } = result;
+    const { id, event, scope, source, content } = delivery;
     const idReused = this.#recentIds.isReused(scope, id, content);
     this.#call(() =>
       onOutcome({

@@ -100,14 +100,14 @@ export class Messages {
   }
 
   /** Logs a delivery whose outcome could otherwise go unnoticed. */
-  ended({ outcome, ran, skipped }: Dispatched, delivery: Delivery): void {
+  ended({ outcome, ran, skipped, issues = [] }: Dispatched, delivery: Delivery): void {
     if (outcome === 'ignored' && !skipped) this.#unhandledEvent(delivery);
     // If a handler ran, `onInvalid` has kept the delivery: the program knows about it.
     if (outcome !== 'parked' || ran.length > 0) return;
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
-      'is parked: the store keeps it, and it does not run any more. List it with npx storefront-webhooks dead ' +
-      'list or store.list(), and run it again with receiver.redrive().';
+      whatIsWrong({ message: 'is parked: the store keeps it.', issues }) +
+      ' List it with npx storefront-webhooks dead list or store.list(). Run it again with receiver.redrive().';
     this.#limited.tell('parked', (count) => writeLine(text(count), 'operate.md#parked'), AT_ONCE);
   }
 
@@ -203,7 +203,7 @@ function refusedGenuine(latest: string, status: number, count: number): string {
     : `rejected ${count} more genuine deliveries with ${status} within a minute, the latest ${latest}`;
 }
 
-function whatIsWrong({ message, issues }: Rejection): string {
+function whatIsWrong({ message, issues }: Pick<Rejection, 'message' | 'issues'>): string {
   const faults = issues.map(({ path, message: fault, foreign }) =>
     // The message of a schema of the user may quote the payload.
     foreign ? 'the payload' : `${path} ${fault}`.trim(),

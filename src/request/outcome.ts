@@ -130,6 +130,8 @@ export interface Dispatched {
   readonly skipped?: readonly string[] | undefined;
   /** The number of this attempt, from 1; absent if no attempt was made. */
   readonly attempt?: number | undefined;
+  /** The fields that do not fit, if the delivery was parked for them; absent if it was not. */
+  readonly issues?: readonly Issue[] | undefined;
   /** After how long to retry, for `busy` and `unavailable`. */
   readonly retryAfterMs?: number | undefined;
   /**

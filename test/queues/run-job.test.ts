@@ -105,13 +105,27 @@ describe('the result of a job', () => {
 
   test('is a dead letter at once if the payload is invalid', async () => {
     const store = durableStore();
-    const receiver = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () => {});
+    const [onOutcome, onRejected] = [vi.fn(), vi.fn()];
+    const reported = { ...hooks, onOutcome, onRejected };
+    const receiver = createReceiver({ secret: SECRET, store, hooks: reported });
+    receiver.on('order:paid', () => {});
     const job = await queued(paidOrder({ status: 56 }));
     expect(await runJob(receiver, job, attempt)).toMatchObject({
       state: 'done',
       outcome: 'parked',
     });
     expect(await store.count({ state: 'dead' })).toBe(1);
+    expect(onRejected).not.toHaveBeenCalled();
+    expect(onOutcome.mock.calls).toMatchObject([[{ outcome: 'parked' }]]);
+  });
+
+  test('is a retry, reported once, if the payload is invalid and the store cannot keep it', async () => {
+    const onRejected = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { ...hooks, onRejected } });
+    receiver.on('order:paid', () => {});
+    const job = await queued(paidOrder({ status: 56 }));
+    expect(await runJob(receiver, job, attempt)).toMatchObject({ state: 'retry' });
+    expect(onRejected).toHaveBeenCalledOnce();
   });
 
   test.each([

@@ -137,9 +137,13 @@ describe('a delivery that contradicts its order', () => {
       return { id: delivery.id };
     };
     await deliver(shop(AGREED, { store, queue: { durable: true, enqueue } }).receiver, paidOrder());
-    const { confirm, receiver, ship } = shop(DISAGREED, { store });
+    const onOutcome = vi.fn();
+    const hooks = { onError() {}, onRejected() {}, onOutcome };
+    const { confirm, receiver, ship } = shop(DISAGREED, { store, hooks });
     const parked = { state: 'done', outcome: 'parked' };
     expect(await runJob(receiver, jobs[0], { isLast: false })).toMatchObject(parked);
+    const issues = DISAGREED.state === 'disagreed' && DISAGREED.issues;
+    expect(onOutcome.mock.calls).toMatchObject([[{ outcome: 'parked', issues }]]);
     const listed = await store.list({ state: 'dead' });
     expect(listed).toMatchObject([{ orderId: 'ord_1' }]);
     const [dead] = listed;

@@ -180,22 +180,23 @@ describe('the last attempt of a queue', () => {
     });
   });
 
-  test('parks a delivery without a handler, such as an invalid one without onInvalid', async () => {
-    const store = durableStore();
-    const worker = createReceiver({ secret: SECRET, store, hooks });
-    const job = await queued(paidOrder({ status: 56 }));
-    expect(await worker.dispatch(job)).toMatchObject({ code: 'payload_invalid' });
-    expect(await store.count({ state: 'dead' })).toBe(0);
-    const last = await worker.dispatch(job, { lastAttempt: true });
-    expect(last).toMatchObject({ outcome: 'parked' });
-    const [dead] = await store.list({ state: 'dead', limit: 9 });
-    expect(dead).toMatchObject({ error: 'The payload does not fit its event.' });
+  test.each([false, true])(
+    'parks an invalid delivery without onInvalid, as any attempt does (%s)',
+    async (lastAttempt) => {
+      const store = durableStore();
+      const worker = createReceiver({ secret: SECRET, store, hooks });
+      const job = await queued(paidOrder({ status: 56 }));
+      const last = await worker.dispatch(job, { lastAttempt });
+      expect(last).toMatchObject({ outcome: 'parked', issues: [{ path: 'status' }] });
+      const [dead] = await store.list({ state: 'dead', limit: 9 });
+      expect(dead).toMatchObject({ error: 'The payload does not fit its event.' });
 
-    const keep = vi.fn();
-    const next = createReceiver({ secret: SECRET, store, hooks }).onInvalid(keep);
-    if (dead) await next.redrive(dead);
-    expect(keep).toHaveBeenCalledOnce();
-  });
+      const keep = vi.fn();
+      const next = createReceiver({ secret: SECRET, store, hooks }).onInvalid(keep);
+      if (dead) await next.redrive(dead);
+      expect(keep).toHaveBeenCalledOnce();
+    },
+  );
 
   test('parks a delivery that cannot be read because a schema throws', async () => {
     const store = durableStore();

@@ -140,6 +140,21 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
   });
 });
 
+test('a delivery that does not fit its event is reported once by a redrive, as parked', async () => {
+  const store = durableStore();
+  const jobs: unknown[] = [];
+  const unpaid = paidOrder({ status: 56 });
+  await deliver(createReceiver({ secret: SECRET, hooks, queue: queueOf(jobs) }), unpaid);
+  const [onOutcome, onRejected] = [vi.fn(), vi.fn()];
+  const worker = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', () => {});
+  await runJob(worker, jobs[0], { isLast: true });
+  const receiver = createReceiver({ secret: SECRET, store, hooks: { onOutcome, onRejected } });
+  receiver.on('order:paid', () => {});
+  expect(await redriveAll(receiver, store)).toEqual(['dead parked']);
+  expect(onRejected).not.toHaveBeenCalled();
+  expect(onOutcome.mock.calls).toMatchObject([[{ outcome: 'parked' }]]);
+});
+
 test('a delivery that was parked for its schema and redriven is a duplicate when it arrives again', async () => {
   const store = durableStore();
   const jobs: unknown[] = [];

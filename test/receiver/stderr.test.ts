@@ -381,6 +381,17 @@ describe('a warning is logged to stderr for', () => {
     expect(told()).toHaveLength(2);
   });
 
+  test('a delivery out of a queue that does not fit its event, with what does not fit', async () => {
+    const receiver = shop({ store: durableStore() }).on('order:paid', () => {});
+    await receiver.dispatch(await sealedOf(paidOrder({ status: 56 })));
+    expect(told()).toEqual([
+      'storefront-webhooks: delivery "whl_1" ("order:paid", order "ord_1") is parked: the store keeps it. ' +
+        'Look at: status is 56 (refunded), and paidStatuses are [100]. List it with npx storefront-webhooks ' +
+        'dead list or store.list(). Run it again with receiver.redrive(). ' +
+        'See node_modules/storefront-webhooks/docs/operate.md#parked',
+    ]);
+  });
+
   test('no delivery that onInvalid has accepted', async () => {
     const receiver = shop().onInvalid(() => {});
     expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({ outcome: 'parked' });
