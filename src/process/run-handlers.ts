@@ -93,7 +93,12 @@ async function runHandler(
     else
       await watched(
         (handle) => telemetry.handler({ name, attempt }, handle),
-        async () => route.handler(event),
+        async () => {
+          await route.handler(event);
+          // A step that the handler did not await belongs to its run, so telemetry sees it fail.
+          for (let left = event.unawaited(); left.length; left = event.unawaited())
+            await Promise.all(left);
+        },
       );
     // Steps that the handler did not await are part of it: if one fails, the delivery fails.
     for (let left = event.unawaited(); left.length; left = event.unawaited())

@@ -2,6 +2,7 @@ import { WebhookError } from '../errors/errors.js';
 import { describeError } from '../errors/text.js';
 import { watched } from '../report/telemetry.js';
 import { withoutData } from '../stores/guard.js';
+import type { Transacted } from '../stores/store.js';
 import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import { BUSY, fail, type Prepared, type Run, UNAVAILABLE } from './handler-run.js';
 import type { Lease, Work } from './lease.js';
@@ -41,9 +42,10 @@ export async function runTransaction(
   };
   const transact = () => lease.runInTransaction(transactions, terms, work);
   try {
-    const result = telemetry
-      ? await watched((handle) => telemetry.handler({ name, attempt }, handle), transact)
-      : await transact();
+    const result = await watched<Transacted>(
+      telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
+      transact,
+    );
     switch (result.state) {
       case 'done':
       case 'known':

@@ -130,9 +130,10 @@ export class Reporter {
     process: () => Promise<Kind>,
   ): Promise<Kind> {
     const telemetry = this.#telemetry;
-    const result = await (telemetry
-      ? watched((run) => telemetry.delivery(trace(delivery, started), run), process)
-      : process());
+    const result = await watched<Kind>(
+      telemetry && ((run) => telemetry.delivery(trace(delivery, started), run)),
+      process,
+    );
     if (result.outcome === 'rejected') this.#rejection(result, delivery.payload);
     else this.#outcome(result, delivery, started.startedAt);
     return result;

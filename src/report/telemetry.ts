@@ -61,11 +61,12 @@ export function trace(
   return { id, event, kind, scope, source, bytes, action, startedAt, traceparent };
 }
 
-/** Runs the work once, whatever the observer does, and returns the result of the work. */
+/** Runs the work once, whatever the observer does, if there is one, and returns the result of the work. */
 export function watched<Value>(
-  watch: (run: () => Promise<Value>) => unknown,
+  watch: ((run: () => Promise<Value>) => unknown) | undefined,
   run: () => Promise<Value>,
 ): Promise<Value> {
+  if (!watch) return run();
   let running: Promise<Value> | undefined;
   const runOnce = () => {
     running ??= run();

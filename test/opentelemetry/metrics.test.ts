@@ -1,4 +1,4 @@
-import { metrics as globalMetrics, type MeterProvider } from '@opentelemetry/api';
+import { metrics as globalMetrics, type MeterProvider, SpanStatusCode } from '@opentelemetry/api';
 import { DataPointType, InstrumentType } from '@opentelemetry/sdk-metrics';
 import { createReceiver, memoryStore } from 'storefront-webhooks';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
@@ -155,6 +155,20 @@ describe('durations', () => {
       { 'storefront_webhooks.handler': 'mail', 'error.type': 'RangeError', value: { count: 1 } },
     ]);
   });
+});
+
+test('the run of a handler fails if a step fails that it does not await', async () => {
+  const { receiver, points, span } = traced();
+  const step = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    throw new RangeError('no');
+  };
+  receiver.on('order:paid', ({ once }) => void once('mail', step));
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+  expect(await points('storefront_webhooks.handler.duration')).toMatchObject([
+    { 'error.type': 'RangeError', value: { count: 1 } },
+  ]);
+  expect(span('handle order:paid').status.code).toBe(SpanStatusCode.ERROR);
 });
 
 test('metrics go to the global provider, even if it is set after the receiver was created', async () => {
