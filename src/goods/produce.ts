@@ -129,7 +129,15 @@ export class Producer {
     };
     const { telemetry } = this.#settings;
     if (!telemetry) return make();
-    return watched((run) => telemetry.handler({ name: GOODS, attempt }, run), make);
+    let made: unknown;
+    // Telemetry gets no goods.
+    await watched<undefined>(
+      (run) => telemetry.handler({ name: GOODS, attempt }, run),
+      async () => {
+        made = await make();
+      },
+    );
+    return made;
   }
 
   async #record(

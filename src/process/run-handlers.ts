@@ -91,7 +91,7 @@ async function runHandler(
   try {
     if (!telemetry) await route.handler(event);
     else
-      await watched(
+      await watched<undefined>(
         (handle) => telemetry.handler({ name, attempt }, handle),
         async () => {
           await route.handler(event);

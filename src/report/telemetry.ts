@@ -1,6 +1,7 @@
 import { safely } from '../errors/log.js';
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection, Result } from '../request/outcome.js';
+import type { Transacted } from '../stores/store.js';
 
 /** A verified delivery, as telemetry sees it: without its payload. */
 export interface TracedDelivery {
@@ -35,7 +36,12 @@ export interface TracedHandler {
  */
 export interface Telemetry {
   delivery(about: TracedDelivery, run: () => Promise<Result>): unknown;
-  handler(about: TracedHandler, run: () => Promise<unknown>): unknown;
+  /**
+   * Called for each run of a handler. With `transaction`, the run is the whole transaction, and resolves to its end: if
+   * the state is not `done`, the handler did not run, or what it wrote was rolled back. Otherwise it resolves to
+   * `undefined`.
+   */
+  handler(about: TracedHandler, run: () => Promise<Transacted | undefined>): unknown;
   /** Called if a request was rejected before there was a delivery, most often because of its signature. */
   rejected(rejection: Rejection, startedAt: number): void;
   /** Called if a request could not be verified because of an error in the program. It was answered 500. */

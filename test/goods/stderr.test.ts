@@ -125,7 +125,7 @@ test('a hook gets the outcome of each call', async () => {
   ]);
 });
 
-test('telemetry gets each call and each run of the function', async () => {
+test('telemetry gets each call and each run of the function, but no goods', async () => {
   const telemetry = {
     delivery: vi.fn((_about, run) => run()),
     handler: vi.fn((_about, run) => run()),
@@ -144,6 +144,7 @@ test('telemetry gets each call and each run of the function', async () => {
   expect(telemetry.handler.mock.calls.map(([about]) => about)).toEqual([
     { name: 'goods', attempt: 1 },
   ]);
+  expect(await telemetry.handler.mock.results[0]?.value).toBeUndefined();
   expect(telemetry.rejected).toHaveBeenCalledOnce();
 });
 

@@ -1,10 +1,16 @@
 import { metrics as globalMetrics, type MeterProvider, SpanStatusCode } from '@opentelemetry/api';
 import { DataPointType, InstrumentType } from '@opentelemetry/sdk-metrics';
-import { createReceiver, memoryStore } from 'storefront-webhooks';
+import {
+  createReceiver,
+  memoryStore,
+  type StoreTransactions,
+  type Transacted,
+} from 'storefront-webhooks';
 import { openTelemetry } from 'storefront-webhooks/opentelemetry';
 import { describe, expect, test } from 'vitest';
 import { Reporter } from '../../src/report/hooks.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
+import { durableStore } from '../support/durable.js';
 import { collecting, traced } from './collected.js';
 
 describe('the counter of deliveries', () => {
@@ -154,6 +160,39 @@ describe('durations', () => {
       },
       { 'storefront_webhooks.handler': 'mail', 'error.type': 'RangeError', value: { count: 1 } },
     ]);
+  });
+});
+
+describe('a handler with a transaction', () => {
+  test.each<[Transacted | Error, object | undefined]>([
+    [{ state: 'done' }, {}],
+    [{ state: 'known' }, undefined],
+    [{ state: 'busy' }, undefined],
+    [{ state: 'lost' }, undefined],
+    [{ state: 'unavailable', cause: new Error('down') }, { 'error.type': 'unavailable' }],
+    [new RangeError('no connection'), { 'error.type': 'RangeError' }],
+  ])('that ends as %j counts as a run only if it was one', async (end, counted) => {
+    const transactions: StoreTransactions<unknown> = {
+      check() {},
+      refuseStep() {
+        throw new Error('it has no steps');
+      },
+      run: async () => {
+        if (end instanceof Error) throw end;
+        return end;
+      },
+    };
+    const { receiver, points, span } = traced({ store: durableStore(() => ({ transactions })) });
+    receiver.onPaid(() => {}, { transaction: true });
+    await deliver(receiver, paidOrder());
+    const runs = (await points('storefront_webhooks.handler.duration')).map(
+      ({ value, ...attributes }) => attributes,
+    );
+    const handler = { 'storefront_webhooks.handler': 'onPaid' };
+    expect(runs).toEqual(counted ? [{ ...handler, ...counted }] : []);
+    const isError = counted !== undefined && 'error.type' in counted;
+    const code = isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET;
+    expect(span('handle onPaid').status.code).toBe(code);
   });
 });
 

@@ -17,7 +17,8 @@ function watching() {
 test('telemetry gets each delivery and each handler, but nothing of the payload', async () => {
   const telemetry = watching();
   const receiver = createReceiver({ secret: SECRET, telemetry, hooks, scope: 'shop' });
-  receiver.on('order:paid', () => {}, { name: 'mail' }).on('*', () => {}, { name: 'audit' });
+  receiver.on('order:paid', ({ payload }) => payload, { name: 'mail' });
+  receiver.on('*', () => {}, { name: 'audit' });
   await deliver(receiver, paidOrder());
   expect(telemetry.delivery).toHaveBeenCalledExactlyOnceWith(
     {
@@ -37,6 +38,7 @@ test('telemetry gets each delivery and each handler, but nothing of the payload'
     { name: 'mail', attempt: 1 },
     { name: 'audit', attempt: 1 },
   ]);
+  expect(await telemetry.handler.mock.results[0]?.value).toBeUndefined();
 });
 
 test('telemetry gets each rejection', async () => {

@@ -1,4 +1,5 @@
 import type { Outcome, Rejection, Result } from '../../request/outcome.js';
+import type { Transacted } from '../../stores/store.js';
 
 /** How a delivery ended, for its span and its metrics. */
 export interface Ending {
@@ -37,4 +38,26 @@ export function failedWith(type: string): Ending {
     outcome: 'failed',
     error: { type, message: 'The receiver could not process the delivery.' },
   };
+}
+
+/** How a run of a handler ended: whether it counts as a run, and the type of its failure. */
+export interface RunEnd {
+  readonly counts: boolean;
+  readonly failure?: string | undefined;
+}
+
+/** Takes the end of a run from its transaction; `undefined` if it had none. */
+export function endOfRun(transacted: Transacted | undefined): RunEnd {
+  switch (transacted?.state) {
+    case undefined:
+    case 'done':
+      return { counts: true };
+    case 'unavailable':
+      return { counts: true, failure: transacted.state };
+    case 'known':
+    case 'busy':
+    case 'lost':
+      // The effect was done before, or another process has it or the delivery: nothing that the handler did stays.
+      return { counts: false };
+  }
 }

@@ -13,14 +13,14 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Rejection, Result } from '../../request/outcome.js';
-import type { IdempotencyStore } from '../../stores/store.js';
+import type { IdempotencyStore, Transacted } from '../../stores/store.js';
 import type { ConfirmationResult, Telemetry, TracedDelivery, TracedHandler } from '../telemetry.js';
 import { countedAs, endOf, eventOf, type Known, startOf, tookAs } from './attributes.js';
 import { ERROR_TYPE, OTHER, SCHEMA_URL } from './conventions.js';
 import { ErrorTypes } from './error-types.js';
 import { Instruments } from './instruments.js';
 import { ATTEMPT, HANDLER } from './names.js';
-import { type Ending, endingOf, failedWith, OVERLOADED } from './span-end.js';
+import { type Ending, endingOf, endOfRun, failedWith, OVERLOADED } from './span-end.js';
 import { fromTraceparent, toTraceparent } from './traceparent.js';
 
 const SCOPE_NAME = 'storefront-webhooks';
@@ -70,20 +70,24 @@ export class Watching implements Telemetry {
     this.#end(about, running, ending);
   }
 
-  async handler({ name, attempt }: TracedHandler, run: () => Promise<unknown>): Promise<void> {
+  async handler(
+    { name, attempt }: TracedHandler,
+    run: () => Promise<Transacted | undefined>,
+  ): Promise<void> {
     const startedAt = performance.now();
     const span = this.#tracer.startSpan(`handle ${name}`, {
       kind: SpanKind.INTERNAL,
       attributes: { [HANDLER]: name, [ATTEMPT]: attempt },
     });
     const within = trace.setSpan(context.active(), span);
-    const failure = await context.with(within, run).then(
-      () => undefined,
-      (error: unknown) => ({ [ERROR_TYPE]: this.#errors.of(error) }),
-    );
-    if (failure) span.setAttributes(failure).setStatus({ code: SpanStatusCode.ERROR });
+    const { counts, failure } = await context
+      .with(within, run)
+      .then(endOfRun, (error: unknown) => ({ counts: true, failure: this.#errors.of(error) }));
+    const failed = failure !== undefined && { [ERROR_TYPE]: failure };
+    if (failed) span.setAttributes(failed).setStatus({ code: SpanStatusCode.ERROR });
     span.end();
-    const attributes = { [HANDLER]: name, ...failure };
+    if (!counts) return;
+    const attributes = { [HANDLER]: name, ...failed };
     this.#meter().took('handler', performance.now() - startedAt, attributes, within);
   }
 
