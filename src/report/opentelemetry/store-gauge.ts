@@ -43,7 +43,10 @@ class Counting {
    * repeated.
    */
   async count(): Promise<number | undefined> {
-    this.#asked ??= this.#ask();
+    // Cleared after this assignment, even if the store throws at once.
+    this.#asked ??= this.#ask().finally(() => {
+      this.#asked = undefined;
+    });
     try {
       return await withTimeout(this.#asked, 'The store', COUNT_MS);
     } catch {
@@ -52,10 +55,6 @@ class Counting {
   }
 
   async #ask(): Promise<number> {
-    try {
-      return await withTimeout(this.#store.count({ state: this.state }), 'The store', GIVE_UP_MS);
-    } finally {
-      this.#asked = undefined;
-    }
+    return withTimeout(this.#store.count({ state: this.state }), 'The store', GIVE_UP_MS);
   }
 }
