@@ -20,6 +20,7 @@ import {
   type OrderStatus,
   type Product,
   type Receiver,
+  type ReceiverOptions,
   verifySignature,
   type WebhookEvent,
 } from 'storefront-webhooks';
@@ -41,6 +42,23 @@ declare const bytes: Uint8Array;
 
 const secret = 'a secret for tests';
 const receiver = createReceiver({ secret });
+
+export function namesAreTypedWithTypedOptions(
+  options: ReceiverOptions,
+  { store, ...rest }: Partial<ReceiverOptions>,
+  some: Omit<ReceiverOptions, 'secret'>,
+) {
+  createReceiver(options).onPaid(({ payload }) => payload.email);
+  createReceiver({ secret, ...rest, ...(store && { store }) }).onPaid(() => {});
+  createReceiver({ ...some, secret }).on('order:paid', ({ payload }) => payload.email);
+  // @ts-expect-error a misspelt event
+  createReceiver(options).on('order:piad', () => {});
+  // @ts-expect-error a misspelt event
+  createReceiver({ secret, ...rest }).on('order:piad', () => {});
+  const events = { 'own:event': z.object({ n: z.number() }) };
+  const own: ReceiverOptions<typeof events> = { secret, events };
+  createReceiver(own).on('own:event', ({ payload }) => payload.n.toFixed());
+}
 
 export function namesAreTyped() {
   receiver

@@ -14,7 +14,10 @@ import type { HandOff } from './queue.js';
  * The options of {@link createReceiver}. Times are in milliseconds and sizes in bytes, unless the name of the
  * option contains another unit, as in `keepDays`.
  */
-export interface ReceiverOptions<Schemas extends EventSchemas = EventSchemas, Tx = unknown> {
+export interface ReceiverOptions<
+  Schemas extends EventSchemas = Record<never, never>,
+  Tx = unknown,
+> {
   /**
    * The account's webhook secret; or several, while one is being replaced; or a function of the request, for
    * several shops behind one server. The type allows `undefined`, for an environment variable: a list skips it,

@@ -65,7 +65,7 @@ const checks = new OptionChecks('createReceiver');
 /**
  * @throws {UsageError} `secret_invalid` or `option_invalid`, with what to change.
  */
-export function readOptions(options: ReceiverOptions): Settings {
+export function readOptions(options: ReceiverOptions<EventSchemas>): Settings {
   checks.check(
     typeof options === 'object' && options !== null,
     'secret',
