@@ -110,8 +110,10 @@ export class Load {
     if (!HAS_PROCESS) return work();
     const refused = this.refuse();
     if (refused) return refused;
-    if (came.isGone && performance.now() - came.startedAt > SURELY_THERE_MS && came.isGone())
+    if (came.isGone && performance.now() - came.startedAt > SURELY_THERE_MS && came.isGone()) {
+      this.#reporter.shed();
       return unavailable();
+    }
     this.inHand += 1;
     this.#bytes += body.length;
     this.#most = Math.max(this.#most, this.inHand);

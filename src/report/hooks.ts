@@ -146,7 +146,7 @@ export class Reporter {
     return rejection;
   }
 
-  /** Reports a request that was answered 503 because of overload. */
+  /** Reports a request that was answered 503 because of overload, or whose sender had disconnected before its claim. */
   shed(): void {
     safely(() => this.#telemetry?.shed?.());
   }

@@ -236,14 +236,16 @@ describe('a receiver', () => {
     expect(look).not.toHaveBeenCalled();
   });
 
-  test('does not start a delivery whose sender hung up while it waited', async () => {
-    const { load } = setUp();
+  test('does not start a delivery whose sender hung up while it waited, and reports it', async () => {
+    const { load, shed } = setUp();
     const work = vi.fn(async () => 'worked');
     const came = { startedAt: performance.now(), isGone: () => true };
     expect(await load.hold({ length: 1 }, came, work)).toBe('worked');
+    expect(shed).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(300);
     expect(await load.hold({ length: 1 }, came, work)).toMatchObject({ outcome: 'unavailable' });
     expect(work).toHaveBeenCalledOnce();
+    expect(shed).toHaveBeenCalledOnce();
     expect(load.inHand).toBe(0);
   });
 });
