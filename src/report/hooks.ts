@@ -46,7 +46,10 @@ export interface OutcomeInfo {
    * The names of the handlers that were skipped because of their `when`. If all were, the outcome is `ignored`.
    */
   readonly skipped: readonly string[];
-  /** The number of this attempt, from 1; `undefined` if no attempt was made. */
+  /**
+   * The number of this attempt, from 1, or of the attempt that a copy has waited for; `undefined` if there was no
+   * attempt.
+   */
   readonly attempt: number | undefined;
   /** The time from the request's headers to its outcome. */
   readonly durationMs: number;

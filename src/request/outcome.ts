@@ -128,7 +128,7 @@ export interface Dispatched {
   readonly ran: readonly string[];
   /** The names of the handlers that were skipped because of their `when`; absent if all ran. */
   readonly skipped?: readonly string[] | undefined;
-  /** The number of this attempt, from 1; absent if no attempt was made. */
+  /** The number of this attempt, from 1, or of the attempt that a copy has waited for; absent if there was no attempt. */
   readonly attempt?: number | undefined;
   /** The fields that do not fit, if the delivery was parked for them; absent if it was not. */
   readonly issues?: readonly Issue[] | undefined;
