@@ -79,7 +79,7 @@ export function readJob(job: unknown): SealedDelivery | undefined {
 export function jobInvalid(): WebhookError {
   return new WebhookError(
     'job_invalid',
-    'This job holds no delivery of this library, or one of a newer version. Use a queue for deliveries only, ' +
+    'This job holds no delivery of this library, or one of another version. Use a queue for deliveries only, ' +
       'and deploy a new version to its worker before the receiver.',
   );
 }

@@ -37,12 +37,16 @@ export function toOffloadedJob(delivery: SealedDelivery, offloaded: string): Off
  * @returns The delivery, and the name of its body if the body was offloaded.
  * @throws {WebhookError} `job_invalid`
  */
-export function fromMessage(data: unknown): {
+export function fromMessage(message: unknown): {
   readonly delivery: SealedDelivery;
   readonly offloaded: string | undefined;
 } {
-  const offloaded = isOffloaded(data) ? data.offloaded : undefined;
-  const delivery = fromJob(isOffloaded(data) ? { ...data, body: '' } : data);
+  const job: { offloaded?: unknown; parked?: unknown } =
+    typeof message === 'object' && message ? message : {};
+  // Version 0.1.0 called the body's name `parked`.
+  const name = job.offloaded ?? job.parked;
+  const offloaded = typeof name === 'string' ? name : undefined;
+  const delivery = fromJob(offloaded === undefined ? message : { ...job, body: '' });
   if (
     offloaded === undefined ||
     offloaded === delivery.key ||
@@ -51,13 +55,4 @@ export function fromMessage(data: unknown): {
     return { delivery, offloaded };
   }
   throw new WebhookError('job_invalid', 'This message names the body of another delivery.');
-}
-
-function isOffloaded(data: unknown): data is { readonly offloaded: string } {
-  return (
-    typeof data === 'object' &&
-    data !== null &&
-    'offloaded' in data &&
-    typeof data.offloaded === 'string'
-  );
 }

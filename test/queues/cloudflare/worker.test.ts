@@ -314,6 +314,16 @@ describe('a large body', () => {
     expect(written.mock.calls.flat().join()).not.toContain('delivery_unproven');
   });
 
+  test('is found by a message of version 0.1.0, which named it `parked`', async () => {
+    const { offloaded: parked, ...rest } = offloadedJob('b');
+    const bucket = bucketOf({ [parked]: order });
+    const { receiver, handler } = shop();
+    const old = message({ ...rest, parked });
+    await cloudflareWorker(receiver, { ...NAMES, large: () => bucket })(batchOf([old]), env);
+    expect(handler).toHaveBeenCalledOnce();
+    expect(old.ack).toHaveBeenCalledOnce();
+  });
+
   test('is not passed to a message of another delivery', async () => {
     const written = stderr();
     const genuine = offloadedJob('b');
