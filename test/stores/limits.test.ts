@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { PGlite } from '@electric-sql/pglite';
 import { Redis as Upstash } from '@upstash/redis';
 import { Cluster, Redis } from 'ioredis';
@@ -6,7 +9,8 @@ import postgres from 'postgres';
 import { createClient, createClientPool, createCluster } from 'redis';
 import type { PostgresClient } from 'storefront-webhooks/postgres';
 import type { RedisClient } from 'storefront-webhooks/redis';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { socket } from './postgres/socket.js';
 
 const URL = 'postgres://shop@127.0.0.1:1/shop';
 const LAZY = { lazyConnect: true };
@@ -155,5 +159,31 @@ describe('nothing is logged for a client', () => {
   ])('of Redis that has limits or hides them: %s', async (_, make) => {
     await redisStore(make());
     expect(lines).toEqual([]);
+  });
+});
+
+describe('the socket that the page has for postgres.js', () => {
+  test('is the one that is tested here', () => {
+    const written = readFileSync('test/stores/postgres/socket.ts', 'utf8');
+    const body = written.slice(written.indexOf('function socket'));
+    expect(readFileSync('docs/stores.md', 'utf8')).toContain(body);
+  });
+
+  test('tries the next host, and names it to a server with TLS', async () => {
+    const server = createServer().listen(0, 'localhost');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const options = { max: 1, backoff: () => 0, socket };
+    const sql = postgres(`postgres://shop@127.0.0.1:1,localhost:${port}/?sslmode=require`, options);
+    onTestFinished(() => sql.end({ timeout: 0 }));
+    // The first host rejects the first of them.
+    for (let calls = 0; calls < 2; calls++) sql`SELECT 1`.catch(() => {});
+    const [client] = (await once(server, 'connection')) as [Socket];
+    await once(client, 'data');
+    client.write('S');
+    const [hello] = (await once(client, 'data')) as [Buffer];
+    client.destroy();
+    expect(hello.toString('latin1')).toContain('localhost');
   });
 });

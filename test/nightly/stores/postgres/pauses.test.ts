@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { postgresStore } from 'storefront-webhooks/postgres';
 import { replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { socket } from '../../../stores/postgres/socket.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
 /** Longer than the limit of a silent connection. */
@@ -89,10 +89,3 @@ withPostgres('a handler in a transaction of postgres.js with limits', () => {
     expect(ran).toEqual({ outcome: 'handled', runs: 1, sales: ['1', '2', '3', '4', '5'] });
   });
 });
-
-/** The settings of docs/stores.md. */
-function socket({ host: [host], port: [port] }: { host: string[]; port: number[] }) {
-  const connection = connect(port ?? 5432, host);
-  const end = () => connection.destroy();
-  return connection.once('data', () => setImmediate(() => connection.setTimeout(4000, end)));
-}

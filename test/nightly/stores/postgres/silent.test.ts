@@ -1,9 +1,9 @@
-import { connect } from 'node:net';
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
 import { afterAll, beforeAll } from 'vitest';
 import { STARTING_MS } from '../../../stores/postgres/claiming.js';
+import { socket } from '../../../stores/postgres/socket.js';
 import { describeSilence, type Silenced } from '../../../stores/silent.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
@@ -65,10 +65,3 @@ withPostgres('on silent connections to PostgreSQL', () => {
     },
   });
 });
-
-/** The settings of docs/stores.md. */
-function socket({ host: [host], port: [port] }: { host: string[]; port: number[] }) {
-  const connection = connect(port ?? 5432, host);
-  const end = () => connection.destroy();
-  return connection.once('data', () => setImmediate(() => connection.setTimeout(4000, end)));
-}
