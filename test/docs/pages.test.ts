@@ -31,6 +31,16 @@ describe('the pages', () => {
     expect(long.map((page) => `${page.path}: ${lines(page)}`)).toEqual([]);
   });
 
+  test('scaling.md computes its text with the bytes of its table', () => {
+    const text = readFileSync('docs/scaling.md', 'utf8');
+    const [, sqlite, postgres] = /SQLite (\d+), PostgreSQL (\d+)/.exec(text) ?? [];
+    const bytes = (rate: number, days: number) => rate * 86_400 * days * Number(postgres);
+    const [month, week] = [30, 7].map((days) => Math.round(bytes(100, days) / 1e9));
+    expect(text).toContain(`259 million rows in 30 days are ${month} GB; in 7, ${week} GB.`);
+    expect(text).toContain(`6 billion rows, or ${(bytes(10_000, 7) / 1e12).toFixed(1)} TB.`);
+    expect(text).toContain(`as in SQLite, ${sqlite} bytes`);
+  });
+
   test('links and anchors have a target', () => {
     const dead = PAGES.flatMap((page) =>
       links(page)
