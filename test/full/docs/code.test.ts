@@ -29,15 +29,21 @@ describe('the examples of the pages', () => {
     expect(second).toHaveLength(1);
   });
 
-  test('are loadable if they are fixtures', () => {
+  test('are handled as they expect if they are fixtures', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'fixtures-'));
     try {
       const [whole = '', variant = ''] = ofPage('docs/test.md', 'json');
       writeFileSync(join(folder, 'default.hook.json'), whole);
-      writeFileSync(join(folder, 'refunded.hook.json'), variant);
-      const { body, expect: expected } = loadFixture(join(folder, 'refunded.hook.json'));
-      expect(JSON.parse(Buffer.from(body).toString())).toMatchObject({ id: 'ord_7', status: 56 });
-      expect(expected).toEqual({ status: 200, outcome: 'handled' });
+      writeFileSync(join(folder, 'variant.hook.json'), variant);
+      const bodies: object[] = [];
+      for (const name of ['default', 'variant']) {
+        const fixture = loadFixture(join(folder, `${name}.hook.json`));
+        bodies.push(JSON.parse(Buffer.from(fixture.body).toString()));
+        const receiver = createReceiver({ secret: 'a secret for tests' }).onPaid(() => {});
+        expect(await replay(receiver, fixture)).toMatchObject({ ...fixture.expect });
+      }
+      const [first = {}, changed] = bodies;
+      expect(changed).toEqual({ ...first, quantity: 2 });
     } finally {
       rmSync(folder, { recursive: true });
     }
