@@ -12,11 +12,8 @@ import {
 
 /** Defines the tests of what counts as an attempt, and when a delivery is dead. */
 export function defineAttempts(test: StoreTest): void {
-  test('grants a failed delivery at once to the next claim, with its completed steps', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('grants a failed delivery at once to the next claim, with its completed steps', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const { fence } = await acquire();
     assert.equal(
       await store.completeStep(delivery.key, fence, 'mail', { sent: [1, 'x', null] }),
@@ -33,11 +30,8 @@ export function defineAttempts(test: StoreTest): void {
     ]);
   });
 
-  test('grants a released delivery to the next claim, and counts no attempt', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('grants a released delivery to the next claim, and counts no attempt', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const { fence } = await acquire();
     assert.equal(await store.release(delivery.key, fence), true);
     const next = await acquire();
@@ -46,24 +40,15 @@ export function defineAttempts(test: StoreTest): void {
     assertIsTime(next.fence);
   });
 
-  test('marks a delivery dead if its failure is permanent', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('marks a delivery dead if its failure is permanent', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire();
     assert.equal(await store.fail(delivery.key, fence, { ...RETRY, permanent: true }), 'dead');
     assert.deepEqual(await claim(), { state: 'dead' });
   });
 
-  test('marks a delivery dead at the third crash of its process', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-    takeOver,
-  }) => {
+  test('marks a delivery dead at the third crash of its process', async (tested) => {
+    const { store, delivery, claim, acquire, takeOver } = tested;
     await acquire({ leaseMs: 1 });
     for (const attempt of [2, 3]) {
       const next = acquired(await takeOver());
@@ -74,12 +59,8 @@ export function defineAttempts(test: StoreTest): void {
     assert.deepEqual(await claim(), { state: 'dead' });
   });
 
-  test('counts an expired claim that was never renewed only if it was the first', async ({
-    store,
-    delivery,
-    acquire,
-    takeOver,
-  }) => {
+  test('counts an expired claim that was never renewed only if it was the first', async (tested) => {
+    const { store, delivery, acquire, takeOver } = tested;
     await acquire({ leaseMs: 1 });
     for (let lost = 0; lost < 6; lost++) {
       assert.equal(acquired(await takeOver({ leaseMs: 1 })).attempt, 2);
@@ -89,12 +70,8 @@ export function defineAttempts(test: StoreTest): void {
     assert.equal(acquired(await takeOver()).attempt, 3);
   });
 
-  test('answers a failure that is reported twice in the same way, and counts it once', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('answers a failure that is reported twice in the same way, and counts it once', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire();
     assert.equal(await store.fail(delivery.key, fence, RETRY), 'retry');
     assert.equal(await store.fail(delivery.key, fence, { ...RETRY, error: 'again' }), 'retry');
@@ -115,11 +92,8 @@ export function defineAttempts(test: StoreTest): void {
     assert.deepEqual(await claim({ maxCrashes: 1 }, twice), { state: 'dead' });
   });
 
-  test('accepts a lease that is released twice, and counts it once', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('accepts a lease that is released twice, and counts it once', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const { fence } = await acquire();
     await store.fail(delivery.key, fence, RETRY);
     const next = await acquire();
@@ -129,11 +103,8 @@ export function defineAttempts(test: StoreTest): void {
     hasParts(await acquire(), { attempt: 2 });
   });
 
-  test('remembers a done delivery for the longest keepMs that was asked for', async ({
-    store,
-    claim,
-    acquire,
-  }) => {
+  test('remembers a done delivery for the longest keepMs that was asked for', async (tested) => {
+    const { store, claim, acquire } = tested;
     const [claimed, retried] = [newDelivery(), newDelivery()];
     const { fence } = await acquire({ keepMs: KEEP_MS }, claimed);
     await store.complete(claimed.key, fence, 0);
@@ -156,11 +127,8 @@ export function defineAttempts(test: StoreTest): void {
     assert.equal((await takeOver()).state, 'acquired');
   });
 
-  test('keeps apart what is written at once for forty deliveries', async ({
-    store,
-    claim,
-    acquire,
-  }) => {
+  test('keeps apart what is written at once for forty deliveries', async (tested) => {
+    const { store, claim, acquire } = tested;
     const subjects = Array.from({ length: 40 }, newDelivery);
     const ends = ['done', 'dead', 'failed', 'released'] as const;
     await Promise.all(
@@ -198,12 +166,8 @@ export function defineAttempts(test: StoreTest): void {
     }
   });
 
-  test('never marks a delivery dead if maxCrashes is Infinity', async ({
-    store,
-    delivery,
-    acquire,
-    takeOver,
-  }) => {
+  test('never marks a delivery dead if maxCrashes is Infinity', async (tested) => {
+    const { store, delivery, acquire, takeOver } = tested;
     await acquire({ leaseMs: 1 });
     for (let crash = 1; crash <= 8; crash++) {
       const next = acquired(await takeOver({ maxCrashes: Infinity }));

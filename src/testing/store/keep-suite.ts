@@ -13,12 +13,8 @@ import {
 
 /** Defines the tests of what a store keeps, for how long, and what it returns. */
 export function defineKeeping(test: StoreTest): void {
-  test('purges done deliveries that have expired, up to a limit, and nothing else', async ({
-    store,
-    claim,
-    acquire,
-    expires,
-  }) => {
+  test('purges done deliveries that have expired, up to a limit, and nothing else', async (tested) => {
+    const { store, claim, acquire, expires } = tested;
     const old = [newDelivery(), newDelivery(), newDelivery()];
     for (const one of old) {
       await store.complete(one.key, (await acquire({ keepMs: 0 }, one)).fence, 0);
@@ -35,11 +31,8 @@ export function defineKeeping(test: StoreTest): void {
     for (const one of old) hasParts(await claim({}, one), { attempt: 1 });
   });
 
-  test('treats a done delivery that has expired as new, even if nothing was purged', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('treats a done delivery that has expired as new, even if nothing was purged', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const first = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 });
     await store.fail(delivery.key, first.fence, RETRY);
     const second = await acquire({ keepMs: 0 });
@@ -58,11 +51,8 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal(stalled?.error, undefined);
   });
 
-  test('answers isDone for as long as a delivery is remembered, and isDone changes nothing', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('answers isDone for as long as a delivery is remembered, and isDone changes nothing', async (tested) => {
+    const { store, delivery, acquire } = tested;
     // A store without `isDone` is not tested.
     if (!store.isDone) return;
     const [old, dead, effect] = [newDelivery(), newDelivery(), newDelivery()];
@@ -87,23 +77,16 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal(await store.isDone(dead.key), false);
   });
 
-  test('keeps a dead delivery for the operator, even if it would have expired', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('keeps a dead delivery for the operator, even if it would have expired', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire({ keepMs: 0 });
     await store.fail(delivery.key, fence, { ...RETRY, permanent: true });
     assert.equal(await store.purge(10), 0);
     assert.equal((await claim()).state, 'dead');
   });
 
-  test('marks a stalled delivery dead after its sender has given up, and keeps it for the operator', async ({
-    store,
-    claim,
-    acquire,
-  }) => {
+  test('marks a stalled delivery dead after its sender has given up, and keeps it for the operator', async (tested) => {
+    const { store, claim, acquire } = tested;
     const late = { leaseMs: LONG_AGO_MS, keepMs: 0 };
     const [leased, other, effect] = [newDelivery(), newDelivery(), newDelivery()];
     const failed = newDelivery();
@@ -129,11 +112,8 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal((await claim()).state, 'busy');
   });
 
-  test('keeps the recorded output of an effect forever, even if its lease was released', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('keeps the recorded output of an effect forever, even if its lease was released', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const effect = { ...delivery, body: undefined };
     let { fence } = await acquire({ keepMs: Infinity }, effect);
     // The largest size of goods.
@@ -148,12 +128,8 @@ export function defineKeeping(test: StoreTest): void {
     }
   });
 
-  test('redrives a dead delivery as if it had never been tried, but with its completed steps', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('redrives a dead delivery as if it had never been tried, but with its completed steps', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire();
     await store.completeStep(delivery.key, fence, 'mail', 'sent');
     assert.equal(await store.fail(delivery.key, fence, { ...RETRY, permanent: true }), 'dead');
@@ -166,12 +142,8 @@ export function defineKeeping(test: StoreTest): void {
     assert.deepEqual(await claim({ maxCrashes: 1 }), { state: 'dead' });
   });
 
-  test('redrives a delivery that is dead after crashes, and forgets the crashes', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('redrives a delivery that is dead after crashes, and forgets the crashes', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     await acquire({ leaseMs: LONG_AGO_MS });
     assert.equal((await claim({ maxCrashes: 1 })).state, 'dead');
     assert.equal(await store.redrive(delivery.key), true);
@@ -179,11 +151,8 @@ export function defineKeeping(test: StoreTest): void {
     assert.equal((await claim({ maxCrashes: 2 })).state, 'acquired');
   });
 
-  test('redrives a stalled delivery with its completed steps, and rejects late writes of its last holder', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('redrives a stalled delivery with its completed steps, and rejects late writes of its last holder', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const { fence } = await acquire();
     await store.completeStep(delivery.key, fence, 'mail', 'sent');
     await store.renew(delivery.key, fence, LONG_AGO_MS);
@@ -192,12 +161,8 @@ export function defineKeeping(test: StoreTest): void {
     hasParts(await acquire(), { attempt: 1, steps: { mail: 'sent' } });
   });
 
-  test('redrives no delivery that is being processed, waits for a retry, or is done', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('redrives no delivery that is being processed, waits for a retry, or is done', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire();
     assert.equal(await store.redrive(delivery.key), false);
     assert.equal(await store.fail(delivery.key, fence, RETRY), 'retry');

@@ -45,20 +45,16 @@ export function defineLeases(test: StoreTest): void {
   }
 
   for (const given of [Number.NaN, JSON.parse('null'), JSON.parse('"60000"')]) {
-    test(`rejects ${typeof given} ${given} as a number of milliseconds`, async ({
-      store,
-      delivery: { key },
-      claim,
-      acquire,
-    }) => {
+    test(`rejects ${typeof given} ${given} as a number of milliseconds`, async (tested) => {
+      const { store, delivery, claim, acquire } = tested;
       const { fence } = await acquire({ leaseMs: LATER_MS });
       const calls = [
         claim({ leaseMs: given }),
         claim({ keepMs: given }),
         claim({ maxCrashes: given }),
-        store.renew(key, fence, given),
-        store.complete(key, fence, given),
-        store.complete(key, fence, -1),
+        store.renew(delivery.key, fence, given),
+        store.complete(delivery.key, fence, given),
+        store.complete(delivery.key, fence, -1),
       ];
       for (const refused of await Promise.allSettled(calls)) {
         hasParts(refused, { reason: { code: 'option_invalid' } });
@@ -67,9 +63,8 @@ export function defineLeases(test: StoreTest): void {
     });
   }
 
-  test('grants a new key to its first claim, under a fence that is its time', async ({
-    acquire,
-  }) => {
+  test('grants a new key to its first claim, under a fence that is its time', async (tested) => {
+    const { acquire } = tested;
     const claim = await acquire();
     hasParts(claim, { attempt: 1, steps: {} });
     assertIsTime(claim.fence);
@@ -82,10 +77,8 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(states.filter((state) => state === 'busy').length, 39);
   });
 
-  test('grants one of forty simultaneous claims of an expired lease', async ({
-    claim,
-    acquire,
-  }) => {
+  test('grants one of forty simultaneous claims of an expired lease', async (tested) => {
+    const { claim, acquire } = tested;
     await acquire({ leaseMs: 1 });
     await eventually('one claim has acquired the lease', async () => {
       const claims = await Promise.all(
@@ -97,12 +90,8 @@ export function defineLeases(test: StoreTest): void {
     });
   });
 
-  test('grants one of forty simultaneous claims of a failed delivery', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('grants one of forty simultaneous claims of a failed delivery', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire();
     await store.fail(delivery.key, fence, RETRY);
     const claims = await Promise.all(Array.from({ length: 40 }, () => claim({ leaseMs: 60_000 })));
@@ -130,10 +119,8 @@ export function defineLeases(test: StoreTest): void {
     hasParts(await acquire({}, newDelivery()), { attempt: 1 });
   });
 
-  test('grants an expired lease to the next claim, under a larger fence', async ({
-    acquire,
-    takeOver,
-  }) => {
+  test('grants an expired lease to the next claim, under a larger fence', async (tested) => {
+    const { acquire, takeOver } = tested;
     const first = await acquire();
     const second = acquired(await takeOver());
     assert.equal(second.attempt, 2);
@@ -141,11 +128,8 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(Number.isSafeInteger(second.fence), true);
   });
 
-  test('keeps the completed steps of a delivery whose lease has expired', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('keeps the completed steps of a delivery whose lease has expired', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const { fence } = await acquire({ leaseMs: LATER_MS });
     for (const step of ['mail', 'ship']) {
       assert.equal(await store.completeStep(delivery.key, fence, step, { sent: step }), true);
@@ -168,13 +152,8 @@ export function defineLeases(test: StoreTest): void {
     }
   });
 
-  test('rejects every verb under the fence of a lease that was taken over', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-    takeOver,
-  }) => {
+  test('rejects every verb under the fence of a lease that was taken over', async (tested) => {
+    const { store, delivery, claim, acquire, takeOver } = tested;
     const { fence } = await acquire({ leaseMs: 1 });
     const next = acquired(await takeOver({ leaseMs: 60_000 }));
     assert.equal(await store.renew(delivery.key, fence, LEASE_MS), false);
@@ -197,11 +176,8 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(await store.redrive(key), false);
   });
 
-  test('rejects every verb except complete for a done delivery', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('rejects every verb except complete for a done delivery', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const { fence } = await acquire();
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);
@@ -211,12 +187,8 @@ export function defineLeases(test: StoreTest): void {
     assert.equal(await store.release(delivery.key, fence), false);
   });
 
-  test('remembers a done delivery, even after its lease would have expired', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('remembers a done delivery, even after its lease would have expired', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire({ leaseMs: 1 });
     await store.complete(delivery.key, fence, KEEP_MS);
     assert.deepEqual(await claim(), { state: 'done' });
@@ -224,12 +196,8 @@ export function defineLeases(test: StoreTest): void {
     assert.deepEqual(await claim(), { state: 'done' });
   });
 
-  test('accepts a late result if no other claim has taken over', async ({
-    store,
-    delivery,
-    claim,
-    acquire,
-  }) => {
+  test('accepts a late result if no other claim has taken over', async (tested) => {
+    const { store, delivery, claim, acquire } = tested;
     const { fence } = await acquire({ leaseMs: 1 });
     await sleep(5);
     assert.equal(await store.complete(delivery.key, fence, KEEP_MS), true);

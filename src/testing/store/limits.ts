@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FailTerms } from '../../stores/store.js';
 import { LONG_AGO_MS, newDelivery, type StoreTest } from './tested.js';
-
-const DEAD: FailTerms = { permanent: true, error: 'it threw' };
 
 /** Limits that plain JavaScript may pass, and how many of three deliveries each one returns. */
 const LIMITS: readonly (readonly [limit: number, given: number])[] = [
@@ -20,21 +17,19 @@ const LIMITS: readonly (readonly [limit: number, given: number])[] = [
 /** Defines the tests of limits: the same rule for both verbs that take one. */
 export function defineLimits(test: StoreTest): void {
   for (const [limit, given] of LIMITS) {
-    test(`lists, for a limit of ${limit}, ${given} of three dead deliveries`, async ({
-      store,
-      fenceOf,
-    }) => {
+    test(`lists, for a limit of ${limit}, ${given} of three dead deliveries`, async (tested) => {
+      const { store, fail } = tested;
       for (const one of [newDelivery(), newDelivery(), newDelivery()]) {
-        await store.fail(one.key, await fenceOf({ leaseMs: 60_000 }, one), DEAD);
+        await fail(one, { permanent: true });
       }
       const listed = await store.list({ state: 'dead', limit });
       assert.equal(listed.length, given);
     });
   }
 
-  test('lists up to a hundred without a limit', async ({ store, fenceOf }) => {
+  test('lists up to a hundred without a limit', async ({ store, fail }) => {
     for (const one of [newDelivery(), newDelivery()]) {
-      await store.fail(one.key, await fenceOf({ leaseMs: 60_000 }, one), DEAD);
+      await fail(one, { permanent: true });
     }
     assert.equal((await store.list({ state: 'dead' })).length, 2);
   });
@@ -49,10 +44,8 @@ export function defineLimits(test: StoreTest): void {
   }
 
   for (const [limit, given] of LIMITS) {
-    test(`purges, for a limit of ${limit}, ${given} of three old deliveries`, async ({
-      store,
-      acquire,
-    }) => {
+    test(`purges, for a limit of ${limit}, ${given} of three old deliveries`, async (tested) => {
+      const { store, acquire } = tested;
       for (const one of [newDelivery(), newDelivery(), newDelivery()]) {
         const { fence } = await acquire({ leaseMs: LONG_AGO_MS, keepMs: 0 }, one);
         // A store in memory marks nothing as abandoned. Only done deliveries expire there.

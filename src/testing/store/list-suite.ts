@@ -14,13 +14,8 @@ import {
 
 /** Defines the tests of what an operator finds in a store, in each state. */
 export function defineListing(test: StoreTest): void {
-  test('lists each unfinished delivery in one state, or in none', async ({
-    store,
-    fail,
-    lapse,
-    keysIn,
-    fenceOf,
-  }) => {
+  test('lists each unfinished delivery in one state, or in none', async (tested) => {
+    const { store, fail, lapse, keysIn, fenceOf } = tested;
     const first = newDelivery();
     const waiting = newDelivery();
     const running = newDelivery();
@@ -68,12 +63,8 @@ export function defineListing(test: StoreTest): void {
     assert.equal(await store.count({ state: 'failing' }), 0);
   });
 
-  test('lists a redriven delivery as failing only after it fails again', async ({
-    store,
-    fail,
-    keysIn,
-    only,
-  }) => {
+  test('lists a redriven delivery as failing only after it fails again', async (tested) => {
+    const { store, fail, keysIn, only } = tested;
     const delivery = newDelivery();
     await fail(delivery);
     await fail(delivery, { permanent: true });
@@ -90,12 +81,8 @@ export function defineListing(test: StoreTest): void {
     assert.deepEqual(await keysIn('failing'), [delivery.key]);
   });
 
-  test('returns when a delivery arrived, was last tried and is due, as dates', async ({
-    store,
-    fail,
-    only,
-    fenceOf,
-  }) => {
+  test('returns when a delivery arrived, was last tried and is due, as dates', async (tested) => {
+    const { store, fail, only, fenceOf } = tested;
     const delivery = newDelivery();
     const close = (date: Date | undefined, ms: number) => {
       assert.ok(date instanceof Date);
@@ -158,13 +145,8 @@ export function defineListing(test: StoreTest): void {
     });
   }
 
-  test('keeps the proof of a body, or its absence', async ({
-    store,
-    fail,
-    keysIn,
-    only,
-    fenceOf,
-  }) => {
+  test('keeps the proof of a body, or its absence', async (tested) => {
+    const { store, fail, keysIn, only, fenceOf } = tested;
     const proofs = ['{"signature":"ab\\u0000","é💥":[1]}', '', 'p'.repeat(20_000), undefined];
     for (const proof of proofs) {
       const delivery = { ...newDelivery(), proof };

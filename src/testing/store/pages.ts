@@ -4,10 +4,8 @@ import { LONG_AGO_MS, newDelivery, RETRY, type StoreTest } from './tested.js';
 
 /** Defines the tests of what an operator finds in a store, a page at a time. */
 export function definePages(test: StoreTest): void {
-  test('lists deliveries that are long past due as stalled, with their bodies, a page at a time', async ({
-    store,
-    acquire,
-  }) => {
+  test('lists deliveries that are long past due as stalled, with their bodies, a page at a time', async (tested) => {
+    const { store, acquire } = tested;
     const stalled = [newDelivery(), newDelivery(), newDelivery()];
     for (const one of stalled) {
       await acquire({ leaseMs: LONG_AGO_MS }, one);
@@ -89,11 +87,8 @@ export function definePages(test: StoreTest): void {
     assert.equal(await store.count({ state: 'dead', scope: 'shops' }), 0);
   });
 
-  test('does not list an effect, which has no body to process again', async ({
-    store,
-    delivery,
-    acquire,
-  }) => {
+  test('does not list an effect, which has no body to process again', async (tested) => {
+    const { store, delivery, acquire } = tested;
     const effect = { ...delivery, body: undefined };
     await store.fail(effect.key, (await acquire({}, effect)).fence, {
       ...RETRY,
