@@ -6,6 +6,24 @@ import type { Fixture } from 'storefront-webhooks/testing';
 /** A delivery to save. */
 export type Saved = Omit<Fixture, 'file'>;
 
+/** Makes a delivery from a body that came without a signature, to be signed when it is sent. */
+export function unsigned(event: string, id: string, body: Uint8Array, description = ''): Saved {
+  return {
+    event,
+    description,
+    method: 'POST',
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['X-Service-Event', event],
+      ['X-Service-Webhook', id],
+    ],
+    body,
+    signing: 'resign',
+    redacted: [],
+    expect: undefined,
+  };
+}
+
 /** Returns the text of a `.hook.json` file: one header per line, and the body as text if it is UTF-8. */
 export function toFixtureText({ headers, body, ...saved }: Saved): string {
   const rows = headers.map((header) => `    ${JSON.stringify(header)}`);

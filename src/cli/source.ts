@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from 'storefront-webhooks';
 import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/testing';
 import { isJsonObject } from '../schemas/values.js';
+import { unsigned } from './fixture-file.js';
 import type { Host } from './host.js';
 import { closest } from './suggestion.js';
 
@@ -54,21 +55,7 @@ function toFixture(file: string, body: Uint8Array, event = eventOf(body)): Fixtu
       'The body does not name its event. Add it, such as --event order:paid.',
     );
   }
-  return {
-    file,
-    event,
-    description: '',
-    method: 'POST',
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['X-Service-Event', event],
-      ['X-Service-Webhook', `whl_${crypto.randomUUID()}`],
-    ],
-    body,
-    signing: 'resign',
-    redacted: [],
-    expect: undefined,
-  };
+  return { file, ...unsigned(event, `whl_${crypto.randomUUID()}`, body) };
 }
 
 /** Returns the event that the body itself names, as the bodies of some providers do. */

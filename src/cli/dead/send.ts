@@ -1,6 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import type { StoredDelivery } from 'storefront-webhooks';
 import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
+import { unsigned } from '../fixture-file.js';
 import type { Printer } from '../printer.js';
 import { isTaken, type SendingFlags, sendOne, toReplayOptions } from '../send-options.js';
 
@@ -12,21 +13,7 @@ export async function send(
   flags: Pick<SendingFlags, 'timeout' | 'plainHttp' | 'headerPrefix'>,
   printer: Printer,
 ): Promise<DeliveryReport> {
-  const fixture = {
-    file: key,
-    event,
-    description: '',
-    method: 'POST',
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['X-Service-Event', event],
-      ['X-Service-Webhook', id],
-    ] as const,
-    body,
-    signing: 'resign' as const,
-    redacted: [],
-    expect: undefined,
-  };
+  const fixture = { file: key, ...unsigned(event, id, body) };
   const options = { secret, ...toReplayOptions(flags) };
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
   const sent = await sendOne(

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../schemas/values.js';
 import { parseExact, stringifyExact } from '../../testing/exact-json.js';
-import type { Saved } from '../fixture-file.js';
+import { type Saved, unsigned } from '../fixture-file.js';
 
 /**
  * Reads the delivery in a webhook log of the provider's API (specification: Webhook log). A log holds the payload but
@@ -14,20 +14,8 @@ export function readLog(bytes: Uint8Array): Saved | undefined {
     return undefined;
   const { id, event, payload } = log;
   if (typeof id !== 'string' || typeof event !== 'string') return undefined;
-  return {
-    event,
-    description: `From the webhook log ${id}`,
-    method: 'POST',
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['X-Service-Event', event],
-      ['X-Service-Webhook', id],
-    ],
-    body: new TextEncoder().encode(stringifyExact(payload)),
-    signing: 'resign',
-    redacted: [],
-    expect: undefined,
-  };
+  const body = new TextEncoder().encode(stringifyExact(payload));
+  return unsigned(event, id, body, `From the webhook log ${id}`);
 }
 
 function parse(bytes: Uint8Array): unknown {
