@@ -12,7 +12,7 @@ import { genuine, ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
 import type { Row } from './check/trial.js';
 import { toCount } from './numbers.js';
-import { addSecretFlags, readSecrets, type SecretFlags } from './secrets.js';
+import { addSecretFlags, collect, readSecrets, type SecretFlags } from './secrets.js';
 import { sendingArgs } from './send-options.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
@@ -207,8 +207,4 @@ function repeat(url: string, flags: Flags, row: string): string {
     ...(flags.goodsWithin === GOODS_MS ? [] : option('--goods-within', `${flags.goodsWithin}`)),
     ...(flags.yes ? ['--yes'] : []),
   ].join(' ');
-}
-
-function collect(one: string, before: readonly string[]): readonly string[] {
-  return [...before, one];
 }

@@ -11,7 +11,7 @@ import { listenOnce, signatureOf } from './doctor/listen.js';
 import type { Received } from './doctor/messages.js';
 import type { Host } from './host.js';
 import { toCount, toNumber } from './numbers.js';
-import { addSecretFlags, readNamedSecrets, type SecretFlags } from './secrets.js';
+import { addSecretFlags, collect, readNamedSecrets, type SecretFlags } from './secrets.js';
 import type { Session } from './session.js';
 import { readBytes } from './source.js';
 
@@ -25,7 +25,6 @@ interface Flags extends SecretFlags {
 
 /** Adds `doctor`, which finds the transformation of a body that has exactly the given signature. */
 export function addDoctor(program: Command, session: Session): void {
-  const collect = (one: string, before: readonly string[]) => [...before, one];
   const command = program
     .command('doctor [file] [signature]')
     .summary('explain why a signature does not match a body')

@@ -16,7 +16,6 @@ const FROM = 'WEBHOOK_SECRET';
 
 /** Adds the flags that {@link readSecrets} reads to a command. */
 export function addSecretFlags(command: Command): Command {
-  const collect = (one: string, before: readonly string[] = []) => [...before, one];
   return command
     .option('--secret-env <name>', `the variable that holds the secret (default: ${FROM})`, collect)
     .option('--secret-file <path>', 'the file that holds the secret; - is stdin', collect)
@@ -25,6 +24,11 @@ export function addSecretFlags(command: Command): Command {
       'the secret itself; other users of this machine can see it',
       collect,
     );
+}
+
+/** Parses a flag that may be given several times. */
+export function collect(one: string, before: readonly string[] = []): readonly string[] {
+  return [...before, one];
 }
 
 /** The flags with which a printed command reads the same secrets. A secret from the command line is left out. */

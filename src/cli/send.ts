@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import type { Fixture, ReplayOptions } from 'storefront-webhooks/testing';
 import { change } from './changes.js';
-import { addSecretFlags, readSecrets, type SecretFlags, withoutSecrets } from './secrets.js';
+import {
+  addSecretFlags,
+  collect,
+  readSecrets,
+  type SecretFlags,
+  withoutSecrets,
+} from './secrets.js';
 import {
   addSendingFlags,
   isTaken,
@@ -92,8 +98,4 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
 function idOption(id: string | undefined): { id?: string } {
   if (id === undefined) return {};
   return { id: id === 'fresh' ? `whl_${crypto.randomUUID()}` : id };
-}
-
-function collect(one: string, before: readonly string[]): readonly string[] {
-  return [...before, one];
 }
