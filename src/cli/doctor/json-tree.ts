@@ -10,6 +10,15 @@ export type Node =
 
 export type Members = (Node & { kind: 'object' })['members'];
 
+export const isNull = (node: Node) => node.kind === 'literal' && node.word === 'null';
+
+/** Returns a text, a number or a word as it is; the empty text for an object or an array. */
+export function textOf(node: Node): string {
+  if (node.kind === 'string') return node.text;
+  if (node.kind === 'number') return node.digits;
+  return node.kind === 'literal' ? node.word : '';
+}
+
 /** The deepest nesting that is read. */
 const MAX_DEPTH = 200;
 

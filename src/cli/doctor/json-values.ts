@@ -1,6 +1,6 @@
 import { type CauseCode, type Step, step } from './cause.js';
 import { FRACTIONS, neighboursOf, type Rewrite, WHOLES, type Written } from './json-numbers.js';
-import { mapped, type Node, readTree, subsetsOf, valuesOf } from './json-tree.js';
+import { isNull, mapped, type Node, readTree, subsetsOf, textOf, valuesOf } from './json-tree.js';
 
 /** A change that a program may have made to JSON, and how to undo it. */
 export interface Change {
@@ -139,7 +139,6 @@ const EMPTY_ARRAY: Node = { kind: 'array', items: [] };
 
 const isEmptyObject = (node: Node) => node.kind === 'object' && node.members.length === 0;
 const isEmptyArray = (node: Node) => node.kind === 'array' && node.items.length === 0;
-const isNull = (node: Node) => node.kind === 'literal' && node.word === 'null';
 const isNumber = (node: Node) => node.kind === 'number';
 const isNumeric = (node: Node) =>
   node.kind === 'string' && /^-?\d{1,40}(?:\.\d{1,20})?$/.test(node.text);
@@ -149,12 +148,6 @@ const isBit = (node: Node) => node.kind !== 'literal' && /^[01]$/.test(textOf(no
 const isWord = (node: Node) =>
   node.kind === 'string' && /^[a-z]/i.test(node.text) && WORDS.has(node.text);
 const isJson = (node: Node) => node.kind === 'string' && /^[{[]/.test(node.text);
-
-function textOf(node: Node): string {
-  if (node.kind === 'string') return node.text;
-  if (node.kind === 'number') return node.digits;
-  return node.kind === 'literal' ? node.word : '';
-}
 
 const swap =
   (fits: (node: Node) => boolean, other: (text: string) => Node | undefined) =>

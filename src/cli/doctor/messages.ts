@@ -6,7 +6,7 @@ import { type Candidate, step } from './cause.js';
 import { readUtf8 } from './charsets.js';
 import { encodingsOf, percentEncoded } from './encodings.js';
 import { PLAIN } from './json-styles.js';
-import { type Members, type Node, readTree } from './json-tree.js';
+import { isNull, type Members, type Node, readTree, textOf } from './json-tree.js';
 import { toWriter } from './json-writer.js';
 import { parseJson } from './undone.js';
 
@@ -124,27 +124,25 @@ export function* joinedFurther(
     }
 }
 
-const isNull = (node: Node) => node.kind === 'literal' && node.word === 'null';
 const isEmpty = (node: Node) =>
   (node.kind === 'object' && node.members.length === 0) ||
   (node.kind === 'array' && node.items.length === 0);
 
-function textOf(node: Node): string {
-  if (node.kind === 'string') return node.text;
-  if (node.kind === 'number') return node.digits;
-  return node.kind === 'literal' ? node.word : toWriter()(node, PLAIN);
+function written(node: Node): string {
+  const isNested = node.kind === 'object' || node.kind === 'array';
+  return isNested ? toWriter()(node, PLAIN) : textOf(node);
 }
 
 const toJs = (node: Node) =>
-  node.kind === 'number' ? String(Number(node.digits)) : isNull(node) ? '' : textOf(node);
+  node.kind === 'number' ? String(Number(node.digits)) : isNull(node) ? '' : written(node);
 const PYTHON: Readonly<Record<string, string>> = { null: 'None', true: 'True', false: 'False' };
 
 /** How languages write a value in a form; `undefined` if they leave it out, or write only the name. */
 const LANGUAGES: readonly (readonly [language: string, (node: Node) => string | undefined])[] = [
   ['JavaScript', toJs],
   ['PHP', (node) => (isNull(node) || isEmpty(node) ? undefined : toJs(node))],
-  ['Python', (node) => (node.kind === 'literal' ? PYTHON[node.word] : textOf(node))],
-  ['Ruby', (node) => (isNull(node) ? undefined : textOf(node))],
+  ['Python', (node) => (node.kind === 'literal' ? PYTHON[node.word] : written(node))],
+  ['Ruby', (node) => (isNull(node) ? undefined : written(node))],
 ];
 
 /** Yields the parsed body as a form, and parts of it. */
