@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
+import { hasMethods } from '../../stores/platform.js';
 import type { BossDatabase } from './boss.js';
 
 /**
@@ -12,9 +13,9 @@ export type BossTransaction =
 /** @throws {UsageError} `transaction_missing` */
 export function toOptions(tx: BossTransaction | undefined): { db?: BossDatabase } {
   if (tx === undefined) return {};
-  if (has(tx, 'executeSql')) return { db: tx };
+  if (hasMethods(tx, 'executeSql')) return { db: tx };
   // A pool also has query(), but each of its statements may run on another connection.
-  if (has(tx, 'query') && !('totalCount' in tx))
+  if (hasMethods(tx, 'query') && !('totalCount' in tx))
     return {
       db: {
         executeSql: async (text, values) => {
@@ -28,11 +29,4 @@ export function toOptions(tx: BossTransaction | undefined): { db?: BossDatabase 
     'transaction_missing',
     'tx has to be a client of pg (not the pool), or an object that pg-boss takes as db: { executeSql(text, values) }.',
   );
-}
-
-function has<Name extends 'executeSql' | 'query'>(
-  tx: BossTransaction,
-  name: Name,
-): tx is Extract<BossTransaction, Record<Name, unknown>> {
-  return typeof tx === 'object' && tx !== null && typeof Reflect.get(tx, name) === 'function';
 }
