@@ -1,6 +1,7 @@
 import { pause } from '../../runtime/timing.js';
+import { optionOf } from '../../stores/size-limits.js';
 import type { BullmqJob } from './bullmq.js';
-import { clientOf, find } from './find.js';
+import { clientOf } from './connection.js';
 
 /** Clocks that differ by no more than this count as equal: the shortest pause is a second. */
 const MAX_OFF_MS = 1_000;
@@ -42,7 +43,7 @@ export async function hold(job: BullmqJob, pauseMs: number): Promise<void> {
 
 /** Returns whether the worker that runs the job closes. */
 export function isStopping(job: BullmqJob): boolean {
-  return find(find(job, 'queue'), 'closing') !== undefined;
+  return optionOf(job, 'queue', 'closing') !== undefined;
 }
 
 /**
@@ -50,12 +51,12 @@ export function isStopping(job: BullmqJob): boolean {
  * does the same when the processor has returned. Its earlier versions have no such list, and do report it.
  */
 export function forgetLock(job: BullmqJob): void {
-  const locks = find(find(job, 'queue'), 'lockManager');
+  const locks = optionOf(job, 'queue', 'lockManager');
   if (listsLocks(locks)) locks.untrackJob(job.id);
 }
 
 async function askTime(job: BullmqJob): Promise<number | undefined> {
-  const client = await clientOf(find(job, 'queue'));
+  const client = await clientOf(optionOf(job, 'queue'));
   if (!tellsTime(client)) return undefined;
   const time = await client.time();
   // Seconds and microseconds, or a Date with some drivers.
@@ -66,9 +67,9 @@ async function askTime(job: BullmqJob): Promise<number | undefined> {
 }
 
 function tellsTime(client: unknown): client is { time(): Promise<unknown> } {
-  return typeof find(client, 'time') === 'function';
+  return typeof optionOf(client, 'time') === 'function';
 }
 
 function listsLocks(locks: unknown): locks is { untrackJob(id: string | undefined): void } {
-  return typeof find(locks, 'untrackJob') === 'function';
+  return typeof optionOf(locks, 'untrackJob') === 'function';
 }

@@ -3,8 +3,8 @@ import { quoted } from '../../errors/log.js';
 import { describeError } from '../../errors/text.js';
 import { hasMethods } from '../../stores/platform.js';
 import { connectAgain, onReadOnly } from '../../stores/redis/demoted.js';
+import { optionOf } from '../../stores/size-limits.js';
 import type { BullmqQueue } from './bullmq.js';
-import { clientOf, find } from './find.js';
 
 /** The Redis connection of a queue. */
 export class Connection {
@@ -71,6 +71,11 @@ export function connectionOf(queue: BullmqQueue): Promise<unknown> {
   return clientOf(queue.getBackend?.() ?? queue);
 }
 
+/** Returns the Redis client of a queue or a worker, once it is connected. In BullMQ 5, the queue itself holds it. */
+export async function clientOf(queue: unknown): Promise<unknown> {
+  return optionOf(optionOf(queue, 'backend') ?? queue, 'client');
+}
+
 /** BullMQ prepares its connection once. If that fails, all later calls of the queue fail with the same error. */
 function notStarted({ name = '' }: BullmqQueue, error: unknown): WebhookError {
   return new WebhookError(
@@ -82,11 +87,11 @@ function notStarted({ name = '' }: BullmqQueue, error: unknown): WebhookError {
 
 /** A cluster names the new primary itself, and other drivers have no way to connect again. */
 function leaveReplica(client: unknown): void {
-  if (isIoRedis(client) && find(client, 'isCluster') !== true) connectAgain(client);
+  if (isIoRedis(client) && optionOf(client, 'isCluster') !== true) connectAgain(client);
 }
 
 function isIoRedis(
   client: unknown,
 ): client is { readonly status: string; disconnect(reconnect: boolean): void } {
-  return hasMethods(client, 'disconnect') && typeof find(client, 'status') === 'string';
+  return hasMethods(client, 'disconnect') && typeof optionOf(client, 'status') === 'string';
 }

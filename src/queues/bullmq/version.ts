@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors/errors.js';
 import { tooOld } from '../../errors/too-old.js';
+import { optionOf } from '../../stores/size-limits.js';
 import type { BullmqQueue } from './bullmq.js';
-import { find } from './find.js';
 
 /**
  * Checks that a queue is of BullMQ 5 or later. BullMQ 4 counts an attempt when it starts, so each wait for the store
@@ -10,17 +10,17 @@ import { find } from './find.js';
  * @throws {UsageError} `version_unsupported`, or `client_invalid` if the queue is of Bull.
  */
 export function checkVersion(queue: BullmqQueue): void {
-  if (typeof find(queue, 'process') === 'function') {
+  if (typeof optionOf(queue, 'process') === 'function') {
     throw new UsageError(
       'client_invalid',
       "bullmqQueue() takes a Queue of BullMQ, and this is one of Bull: import { Queue } from 'bullmq'.",
     );
   }
-  const stated = `${find(find(queue, 'metaValues'), 'version') ?? ''}`;
+  const stated = `${optionOf(queue, 'metaValues', 'version') ?? ''}`;
   const [, version, major] = /^bullmq:((\d+)\.\S*)/.exec(stated) ?? [];
-  const keys = find(queue, 'keys');
+  const keys = optionOf(queue, 'keys');
   // A marker wakes the workers of BullMQ 5 and later.
-  const isOlder = version ? Number(major) < 5 : keys !== undefined && !find(keys, 'marker');
+  const isOlder = version ? Number(major) < 5 : keys !== undefined && !optionOf(keys, 'marker');
   if (isOlder)
     throw tooOld(
       'bullmqQueue()',
