@@ -1,6 +1,6 @@
 import { type Call, toText } from './calls.js';
 import { toRows } from './client.js';
-import type { Results, Session } from './session.js';
+import { ignore, type Results, type Session } from './session.js';
 
 /** A session of a driver that begins and ends transactions by itself. */
 export function openBegun<Tx>(
@@ -56,5 +56,3 @@ function toResults(results: unknown): Results {
   const each = all.every((one) => Array.isArray(one) || Array.isArray(one?.rows)) ? all : [all];
   return each.map((one) => toRows(one));
 }
-
-function ignore(): void {}

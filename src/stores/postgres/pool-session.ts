@@ -3,7 +3,7 @@ import { SILENCE_MS } from '../guard.js';
 import type { Call } from './calls.js';
 import { toRows } from './client.js';
 import type { PreparedCalls } from './prepared-calls.js';
-import type { Results, Session } from './session.js';
+import { ignore, type Results, type Session } from './session.js';
 import type { PgPool, PgPoolClient } from './transaction.js';
 
 export function openPool<Tx>(pool: PgPool<Tx>, prepared: PreparedCalls): Promise<Session<Tx>> {
@@ -85,5 +85,3 @@ class PoolSession<Tx> implements Session<Tx> {
     } catch {}
   }
 }
-
-function ignore(): void {}

@@ -17,3 +17,5 @@ export interface Session<Tx> {
 }
 
 export type Open<Tx> = () => Promise<Session<Tx>>;
+
+export function ignore(): void {}

@@ -5,6 +5,7 @@ import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';
 import type { Value } from './client.js';
 import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
+import { ignore } from './session.js';
 
 /** A client from a pool of `pg`. */
 export interface PgPoolClient {
@@ -108,5 +109,3 @@ function rolledBack(): UsageError {
       'and let its error throw.',
   );
 }
-
-function ignore(): void {}
