@@ -71,6 +71,12 @@ export class Clock {
     return toTimestamp(this.#last.ms, this.#last.micros);
   }
 
+  /** Returns the dates of a record that is created now. */
+  dates(): { readonly created_at: string; readonly updated_at: string } {
+    const now = this.timestamp();
+    return { created_at: now, updated_at: now };
+  }
+
   /**
    * Schedules `run` for a time, at the earliest after this turn of the event loop. `advance()` and a fast clock
    * await what `run` returns. A time after the year 9999 never comes.

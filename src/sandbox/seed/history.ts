@@ -96,13 +96,11 @@ const QUERY = {
 };
 
 function block({ account }: Market): void {
-  const now = account.clock.timestamp();
   account.blacklist.put({
     id: idOf('blk', mallory.email),
     blacklist_type: 1,
     blocked_data: mallory.email,
     note: 'Charged back a delay, and tried again.',
-    created_at: now,
-    updated_at: now,
+    ...account.clock.dates(),
   });
 }

@@ -47,8 +47,7 @@ function refuseUsed(account: Account): void {
 }
 
 function stock(account: Account): void {
-  const now = account.clock.timestamp();
-  const dates = { created_at: now, updated_at: now };
+  const dates = account.clock.dates();
   for (const [name, fields] of Object.entries(CATALOGUE).reverse()) {
     account.products.put({
       ...EMPTY_PRODUCT,

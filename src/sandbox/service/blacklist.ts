@@ -16,8 +16,7 @@ export const blacklist: Service['blacklist'] = {
   create({ market: { account }, sent }) {
     const entry = check(newBlacklistEntry, sent, wrongEntry());
     const { blacklist_type, blocked_data, note = null } = entry;
-    const now = account.clock.timestamp();
-    const dates = { created_at: now, updated_at: now };
+    const dates = account.clock.dates();
     return account.blacklist.put({ id: newId('bl'), blacklist_type, blocked_data, note, ...dates });
   },
 

@@ -15,8 +15,7 @@ export const categories: Service['categories'] = {
   create({ market, sent }) {
     const { account } = market;
     const { title, product_ids, unlisted = false } = check(newCategory, sent, wrongFields(market));
-    const now = account.clock.timestamp();
-    const dates = { created_at: now, updated_at: now };
+    const dates = account.clock.dates();
     const category = { id: newId('cat'), title, product_ids, unlisted, image: null, ...dates };
     return account.categories.put(category);
   },

@@ -27,9 +27,8 @@ export const products: Service['products'] = {
 
   create({ market, sent }) {
     const { account, unknowns } = market;
-    const now = account.clock.timestamp();
+    const dates = account.clock.dates();
     const fields = readCreated(market, sent);
-    const dates = { created_at: now, updated_at: now };
     const product = account.products.put({
       ...withChanges(EMPTY_PRODUCT, fields),
       id: newId('prd'),

@@ -23,8 +23,7 @@ export const webhookEndpoints: Service['webhookEndpoints'] = {
   create({ market, sent }) {
     const { account } = market;
     const { url, events } = check(created, sent, wrongFields(market));
-    const now = account.clock.timestamp();
-    const dates = { created_at: now, updated_at: now };
+    const dates = account.clock.dates();
     return account.webhookEndpoints.put({ id: newId('whe'), url, enabled: true, events, ...dates });
   },
 

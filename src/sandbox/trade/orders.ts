@@ -43,7 +43,7 @@ export function openOrder(
 ): KeptOrder {
   const { id, gateway, confirmations_needed, held, taken, is_closed } = terms;
   const { orders, clock } = market.account;
-  const now = clock.timestamp();
+  const dates = clock.dates();
   const exchangeRate = rateOf(terms.currency);
   const usdValue = toCents(convert(terms.value, toUnits(exchangeRate)));
   const coins = coinTerms(gateway, id, usdValue);
@@ -72,8 +72,7 @@ export function openOrder(
     crypto_channel: null,
     coupon_id: null,
     custom: terms.custom,
-    created_at: now,
-    updated_at: now,
+    ...dates,
   };
   const order = { id, gateway, confirmations_needed, held, taken, is_closed, received: '0', shown };
   orders.put(order);

@@ -10,7 +10,7 @@ export function openLog(
   { account, unknowns }: Pick<Market, 'account' | 'unknowns'>,
   webhook: Pick<KeptWebhookLog, 'event' | 'url' | 'payload' | 'endpoint_id'>,
 ): KeptWebhookLog {
-  const now = account.clock.timestamp();
+  const dates = account.clock.dates();
   return account.webhookLogs.put({
     id: newId('whl'),
     ...webhook,
@@ -20,8 +20,7 @@ export function openLog(
     retries: 0,
     retry_limit: retryLimit(unknowns),
     next_retry_at: null,
-    created_at: now,
-    updated_at: now,
+    ...dates,
   });
 }
 
