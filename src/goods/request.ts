@@ -27,7 +27,6 @@ import type { GoodsSettings } from './read-options.js';
 /** The event name of calls in hooks and logs, and the step name under which the store records goods. */
 export const GOODS = 'goods';
 
-/** A verified call, as a delivery whose payload is its order. */
 export interface VerifiedCall extends Delivery {
   readonly payload: GoodsOrder;
 }

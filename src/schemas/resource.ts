@@ -41,7 +41,6 @@ export interface ResourceSchema<T> extends StandardSchema<unknown, T> {
 /** The key under which a schema keeps its fields, for the OpenAPI document of the service. */
 export const FIELDS: unique symbol = Symbol();
 
-/** The required fields of a record, and the rest. */
 export interface RecordFields {
   readonly required: Fields;
   readonly rest: Fields;

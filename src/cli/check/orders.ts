@@ -13,7 +13,6 @@ export interface Draft {
 
 /** Makes new orders, all similar to a given one. */
 export interface Orders {
-  /** Returns a new id. */
   newId(): string;
   /** Returns the JSON of an order, which is paid unless the changes say otherwise. */
   text(id: string, changes?: Readonly<Record<string, unknown>>): string;

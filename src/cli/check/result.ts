@@ -3,7 +3,6 @@ import { commandLines, textLines } from '../lines.js';
 import type { Printer } from '../printer.js';
 import type { Row } from './trial.js';
 
-/** The result of a row. */
 export interface Result {
   readonly row: string;
   readonly title: string;

@@ -227,7 +227,6 @@ export interface Row {
    * so it runs last, and by itself.
    */
   readonly when?: 'beside' | 'alone';
-  /** Whether the row needs `--restart`. */
   readonly needsRestart?: boolean;
   /** The change that helps if the row fails, with this package or without. Default: the advice for the answer. */
   readonly change?: string;

@@ -54,7 +54,6 @@ export function totalByOrder(deliveries: readonly Recovered[]): OrderTotal[] {
   return [...totals.values()];
 }
 
-/** Returns a total for each currency. */
 export function totalByCurrency(orders: readonly OrderTotal[]): CurrencyTotal[] {
   const currencies = [...new Set(orders.map(({ currency }) => currency))].sort();
   return currencies.map((currency) => {

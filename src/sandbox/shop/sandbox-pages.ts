@@ -33,7 +33,6 @@ export function showAbsent(): Promise<Response> {
   return showError(404, 'There is no such page', 'The address leads nowhere.');
 }
 
-/** Shows an error. */
 export function showError(status: number, title: string, sentence: string): Promise<Response> {
   return show({
     title,

@@ -14,7 +14,6 @@ const STATUSES: Readonly<
   100: ['Successful and completed', 'good'],
 };
 
-/** Returns the status of an order in words. */
 export function describeStatus({ shown }: KeptOrder): {
   readonly words: string;
   readonly mood: string;

@@ -76,7 +76,6 @@ export class Sending {
   readonly #account: Account;
   readonly #settings: WebhookSettings;
   readonly #destinations: Destinations;
-  /** The lanes of the URLs. */
   readonly #lanes = new Lanes();
   /** The webhooks that a fault has held back, by URL. The last one is sent first. */
   readonly #overtaken = new Map<string, Overtaken[]>();

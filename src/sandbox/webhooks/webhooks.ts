@@ -6,7 +6,6 @@ import { DYNAMIC_CALL } from './dynamic-call.js';
 import { openLog } from './logs.js';
 import { Sending, type WebhookSettings } from './sender.js';
 
-/** The webhooks of an account. */
 export interface Webhooks {
   /** The market of the account, with its outbox and its supplier. */
   readonly market: Market;

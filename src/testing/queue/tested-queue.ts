@@ -61,5 +61,4 @@ export interface Defining {
   jobsOf(copies: number): number;
 }
 
-/** An open queue, and the store of its deliveries. */
 export type Opened = TestedQueue & { readonly store: IdempotencyStore };
