@@ -83,7 +83,8 @@ function unknownIn(path: Path<string> | undefined, token: string): Path<string>[
 function isKnown({ step, above }: Path<string>, token: string): boolean {
   const isOf = (form: RegExp) => form.test(String(JSON.parse(token)));
   if (step.endsWith('_at')) return isOf(DATE);
-  if (step === 'value') return isOf(NUMBER);
+  // A record's value is a price. In another object, the customer may have entered it.
+  if (step === 'value') return isRecord(above) && isOf(NUMBER);
   return KNOWN.has(step) && (!FREE_TEXT.has(step) || isRecord(above));
 }
 

@@ -81,15 +81,22 @@ describe('redact', () => {
     });
   });
 
-  test('keeps the name of a field in a record, and replaces free text elsewhere', () => {
+  test('keeps the text and the value of a record, and replaces them in other objects', () => {
     const product = '"description":"A **tool**","warranty":"30 days","value":"19.90"';
     const wrapped = `[{"data":{"product":{${product}}}},{${product}}]`;
     expect(redact(wrapped)).toEqual({ text: wrapped, redacted: [] });
     const answers =
-      '{"answers":[{"id":7,"value":"Jane Doe"},{"value":4.5}],"buyer":{"description":"tall","data":{"warranty":"since birth"}},"value":"ten"}';
+      '{"answers":[{"id":7,"value":"Jane Doe"},{"value":"015112345678"},{"value":4111111111111111}],"buyer":{"description":"tall","data":{"warranty":"since birth"}},"value":"ten"}';
     expect(redact(answers)).toEqual({
-      text: '{"answers":[{"id":7,"value":"redacted"},{"value":4.5}],"buyer":{"description":"redacted","data":{"warranty":"redacted"}},"value":"redacted"}',
-      redacted: ['/answers/0/value', '/buyer/description', '/buyer/data/warranty', '/value'],
+      text: '{"answers":[{"id":7,"value":"redacted"},{"value":"redacted"},{"value":0}],"buyer":{"description":"redacted","data":{"warranty":"redacted"}},"value":"redacted"}',
+      redacted: [
+        '/answers/0/value',
+        '/answers/1/value',
+        '/answers/2/value',
+        '/buyer/description',
+        '/buyer/data/warranty',
+        '/value',
+      ],
     });
   });
 
