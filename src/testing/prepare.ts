@@ -21,8 +21,8 @@ export interface OutgoingRequest {
   readonly chunks: number;
 }
 
-/** Returns the signature of a body, as the provider would sign it. */
-export type Signer = (body: Uint8Array) => string | Promise<string>;
+/** Returns the signature of a request's body, as the provider would sign it. */
+export type Signer = (request: Omit<OutgoingRequest, 'chunks'>) => string | Promise<string>;
 
 /** Makes a request of a fixture: signs it as the fixture says, then applies the changes of the test. */
 export async function prepare(
@@ -46,8 +46,9 @@ export async function prepare(
   if (id !== undefined)
     set(`${headerPrefix}Webhook`, id === 'fresh' ? `whl_${crypto.randomUUID()}` : id);
   if (signing === 'omit') set(`${headerPrefix}Signature`);
-  if (signing === 'resign') set(`${headerPrefix}Signature`, await signer(body));
-  if (signing === 'corrupt') set(`${headerPrefix}Signature`, flipDigit(await signer(body)));
+  const signature = () => signer({ method, headers, body });
+  if (signing === 'resign') set(`${headerPrefix}Signature`, await signature());
+  if (signing === 'corrupt') set(`${headerPrefix}Signature`, flipDigit(await signature()));
   return { method, headers, body: corrupt ? flipBit(body) : body, chunks };
 }
 

@@ -9,7 +9,13 @@ import { prefixOf } from './header-prefix.js';
 import { loadFixture } from './load.js';
 import { type OutgoingRequest, prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
-import { isReceiver, type OpenTarget, openTarget, type ReplayTarget } from './target.js';
+import {
+  isReceiver,
+  joinHeaders,
+  type OpenTarget,
+  openTarget,
+  type ReplayTarget,
+} from './target.js';
 import { now } from './timers.js';
 
 /** Options of {@link replay} for one delivery. */
@@ -182,9 +188,13 @@ async function sendOne(
 }
 
 function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string): Signer {
-  if (secret !== undefined) return (body) => sign(body, secret);
+  if (secret !== undefined) return ({ body }) => sign(body, secret);
   if (isReceiver(target)) {
-    return (body) => target[SIGN].sign({ method: 'POST', url: path, headers: {}, body }, body);
+    return async ({ headers, ...request }) => {
+      const asked = { ...request, url: path, headers: joinHeaders(headers) };
+      // Without a shop, any signature: the receiver then reports the unknown shop, not a missing signature.
+      return (await target[SIGN].sign(asked, request.body)) || '0'.repeat(128);
+    };
   }
   throw new UsageError(
     'option_invalid',

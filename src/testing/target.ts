@@ -160,7 +160,7 @@ function openReceiver(receiver: ReceiverLike, path: string): OpenTarget {
   return {
     name: 'The receiver',
     async send({ method, headers, body }) {
-      const request = { method, url: path, headers: join(headers), body };
+      const request = { method, url: path, headers: joinHeaders(headers), body };
       const response = await receiver.receive(request);
       const bytes = typeof response.body === 'string' ? toUtf8(response.body) : response.body;
       return { ...response, body: bytes };
@@ -212,7 +212,7 @@ async function readBody(
 }
 
 /** Joins a repeated header with commas, as Node does. */
-function join(headers: OutgoingRequest['headers']): Record<string, string> {
+export function joinHeaders(headers: OutgoingRequest['headers']): Record<string, string> {
   const joined = new Map<string, string>();
   for (const [name, value] of headers) {
     const earlier = joined.get(name.toLowerCase());

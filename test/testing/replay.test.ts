@@ -270,6 +270,23 @@ describe('the option', () => {
     expect(new Set(urls)).toEqual(new Set(['/shops/1']));
   });
 
+  test("secret may be omitted for a receiver that finds the shop by the fixture's headers", async () => {
+    const headers: Fixture['headers'] = [...paid.headers, ['X-Shop', 'eu']];
+    const onRejected = vi.fn();
+    const receiver = createReceiver({
+      ...{ store: memoryStore(), hooks: { onRejected }, headerPrefix: 'X-Brand-' },
+      secret: ({ method, headers }) =>
+        method === 'POST' && 'x-brand-event' in headers && 'x-shop' in headers
+          ? { secret, scope: String(headers['x-shop']).toLowerCase() }
+          : null,
+    }).on('*', () => {});
+    expect(await replay(receiver, { ...paid, headers })).toMatchObject({ outcome: 'handled' });
+    expect(await replay(receiver, paid)).toMatchObject({ status: 401 });
+    expect(onRejected).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ detail: expect.stringContaining('knows no shop') }),
+    );
+  });
+
   test('headerPrefix replaces X-Service- in the headers of the fixture and of the replay', async () => {
     const headers: Fixture['headers'] = [...paid.headers, ['x-service-other', 'a']];
     const options = { headerPrefix: 'X-Shop-', id: 'whl_1' };
