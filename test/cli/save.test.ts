@@ -94,31 +94,92 @@ describe('storefront-webhooks save', () => {
     expect(expected).toEqual({ status: 200, outcome: 'handled' });
   });
 
-  test.each([
-    ['export const { receiver, database } = open();', 'receiver', false],
-    ['const app = 1;\nexport { app, made as receiver };', 'receiver', false],
-    ["export const RECEIVER_PATH = '/in';\nexport const receiver = open();", 'receiver', false],
-    ["export const RECEIVER_PATH = '/in';\nexport { receiver };", 'receiver', false],
-    ['export { makeReceiver };\nfunction makeReceiver() {}', 'makeReceiver', true],
-  ])('finds a receiver that is exported by %s', async (source, name, isCalled) => {
+  /** Returns the written test for a module with this source, and the warnings. */
+  async function saveFor(source: string) {
     write('body.json', body);
     write('shop.js', source);
     const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
-    const { stdout } = await run('save', ...args);
+    const { stdout, stderr } = await run('save', ...args);
     const { test: file } = JSON.parse(stdout);
     expect(file).toBe('test/webhooks/0001-order-paid.test.js');
-    const text = readFileSync(join(project, file), 'utf8');
-    expect(text).toContain(`const { ${name} } = await import(`);
-    expect(text).toContain(`replay(${name}${isCalled ? '(secret)' : ''},`);
-  });
+    return { text: readFileSync(join(project, file), 'utf8'), stderr };
+  }
+
+  test.each([
+    ['export const receiver = createReceiver({});', 'receiver', 'receiver'],
+    [
+      "export const RECEIVER_PATH = '/in';\nexport const receiver = makeReceiver();",
+      'receiver',
+      'receiver',
+    ],
+    [
+      'const receiver: Receiver = await makeReceiver();\nexport { app, receiver };',
+      'receiver',
+      'receiver',
+    ],
+    ['export default createReceiver({});', 'default: receiver', 'receiver'],
+    ['const shop = createReceiver({});\nexport default shop;\n', 'default: receiver', 'receiver'],
+    [
+      'export { makeReceiver };\nfunction makeReceiver() {}',
+      'makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+    ['export async function makeReceiver() {}', 'makeReceiver', 'await makeReceiver(secret)'],
+    [
+      'const makeReceiver = (a) => {};\nexport { makeReceiver };',
+      'makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+    [
+      'export const makeReceiver: (a: string) => Receiver = (a) => {};',
+      'makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+    [
+      'export const makeReceiver = async (a: string): Promise<Receiver> => {};',
+      'makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+    [
+      'export default function makeReceiver() {}',
+      'default: makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+  ])(
+    'finds a receiver, or a function that makes one, exported by %s',
+    async (source, imported, used) => {
+      const { text } = await saveFor(source);
+      expect(text).toContain(`const { ${imported} } = await import(`);
+      expect(text).toContain(`replay(${used},`);
+    },
+  );
+
+  test.each([
+    ['export const { receiver, database } = open();', 'receiver'],
+    ['const app = 1;\nexport { app, made as receiver };', 'receiver'],
+    ["export const RECEIVER_PATH = '/in';\nexport { receiver };", 'receiver'],
+    ['export const makeReceiver = once((a) => {});', 'makeReceiver'],
+    ['export const receiver = (isTest ? one : other)(1);', 'receiver'],
+    ["import { one } from './one.js';\nexport default one;", 'default'],
+  ])(
+    'lets the test find out whether it has to call what is exported by %s',
+    async (source, name) => {
+      const { text } = await saveFor(source);
+      expect(text).toContain(`const { ${name}: exported } = await import(`);
+      expect(text).toContain('exported instanceof Function ? await exported(secret) : exported;');
+      expect(text).toContain('replay(receiver,');
+    },
+  );
 
   test.each(['{ secret, store: sqliteStore(db) }', '{ store, secret }', '{ secret, store }'])(
     "warns that a test runs on the shop's own store, if it cannot be given another: %s",
     async (options) => {
-      write('body.json', body);
-      write('shop.js', `export const receiver = createReceiver(${options});`);
-      const args = ['body.json', '--event', 'order:paid', '--receiver', 'shop.js'];
-      expect((await run('save', ...args)).stderr).toContain('uses the store that shop.js opens');
+      const made = `createReceiver(${options})`;
+      const { stderr } = await saveFor(`export const receiver = ${made};`);
+      expect(stderr).toContain('uses the store that shop.js opens');
+      rmSync(join(project, 'test'), { recursive: true });
+      const { stderr: ofFunction } = await saveFor(`export default () => ${made};`);
+      expect(ofFunction).toBe('');
     },
   );
 

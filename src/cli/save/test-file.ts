@@ -8,17 +8,20 @@ import { toVisibleJson } from '../printer.js';
 export interface ReceiverExport {
   readonly module: string;
   readonly name: string;
-  /** Whether the export is a function that creates a receiver from a secret. */
-  readonly isFunction: boolean;
+  /** Whether the export is a function that creates a receiver; `undefined` if the source does not show it. */
+  readonly isFunction: boolean | undefined;
   /** Whether tests use the store that the module opens. */
   readonly hasStore: boolean;
 }
 
-const EXPORT =
-  /^export\s+(?:(const|let|var)|(?:async\s+)?function)\s+(\w*receiver\w*)\s*(?::[^=]*)?(=\s*(?:async\s*)?(?:\(|function|\w+\s*=>))?/gim;
-
+const EXPORT = /^export\s+(?:const|let|var|(?:async\s+)?function)\s+(\w*receiver\w*)/gim;
 /** `export { … }`, and `export const { … } = …`. */
 const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
+const DEFAULT = /^export\s+default\s+([\s\S]+)/m;
+
+const FUNCTION = /^(async\s*)?(function\b|\w+\s*=>|\([^()]*\)\s*(:[^=;]*)?=>)/;
+/** A call of `createReceiver`, or of the seller's own `makeReceiver`. */
+const CALL = /^(await\s+)?\w*receiver\s*[(<]/i;
 
 /**
  * Finds the receiver among the exports of a module, by its source.
@@ -27,25 +30,36 @@ const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
  */
 export function findReceiver(module: string): ReceiverExport {
   const source = read(module);
-  const hasStore = /\bstore\s*[:,}]/.test(source);
-  const declared = Array.from(source.matchAll(EXPORT), ([, variable, name = '', made]) => ({
-    name,
-    isFunction: variable === undefined || made !== undefined,
-  }));
+  const declared = Array.from(source.matchAll(EXPORT), ([, name = '']) => name);
   const names = Array.from(source.matchAll(BRACED), ([, all = '']) => all.split(',')).flat();
   const listed = names.flatMap((one) => /(\w*receiver\w*)\s*$/i.exec(one)?.[1] ?? []);
-  const isFunction = (name: string) => new RegExp(`function\\s+${name}\\b`).test(source);
-  const all = [...declared, ...listed.map((name) => ({ name, isFunction: isFunction(name) }))];
+  const all = [...declared, ...listed];
+  const byDefault = DEFAULT.exec(source)?.[1];
   // Not RECEIVER_PATH, if there is another.
-  const found = all.find(({ name }) => /receiver$/i.test(name)) ?? all[0];
-  if (found) return { module, ...found, hasStore: hasStore && !found.isFunction };
-  if (/^export\s+default\s/m.test(source)) {
-    return { module, name: 'default', isFunction: false, hasStore };
+  const name = all.find((one) => /receiver$/i.test(one)) ?? all[0] ?? (byDefault && 'default');
+  if (name === undefined) {
+    throw new UsageError(
+      'receiver_invalid',
+      `${module} exports no receiver: write export const receiver = createReceiver(…), or export function makeReceiver(secret).`,
+    );
   }
-  throw new UsageError(
-    'receiver_invalid',
-    `${module} exports no receiver: write export const receiver = createReceiver(…), or export function makeReceiver(secret).`,
-  );
+  const value = name === 'default' ? byDefault : findValue(name, source);
+  const alias = /^(\w+)\s*(;|\n|$)/.exec(value ?? '')?.[1];
+  const isFunction = returnsReceiver(alias === undefined ? value : findValue(alias, source));
+  return { module, name, isFunction, hasStore: /\bstore\s*[:,}]/.test(source) && !isFunction };
+}
+
+/** Returns the source from the function or value of this name on. */
+function findValue(name: string, source: string): string | undefined {
+  const declared = `\\bfunction\\s+(?=${name}\\b)|\\b(?:const|let|var)\\s+${name}\\b[^;]*?=(?![=>])\\s*`;
+  const found = new RegExp(declared).exec(source);
+  if (!found) return undefined;
+  const { 0: start, index } = found;
+  return source.slice(start.startsWith('function') ? index : index + start.length);
+}
+
+function returnsReceiver(value = ''): boolean | undefined {
+  return FUNCTION.test(value) || (CALL.test(value) ? false : undefined);
 }
 
 function read(module: string): string {
@@ -69,8 +83,12 @@ export function toTestText(
   const path = relative(dirname(file), resolve(from.module)).replaceAll('\\', '/');
   const module = (path.startsWith('.') ? path : `./${path}`).replace(/\.(m|c)?ts$/, '.$1js');
   const { status = 200, outcome } = expect ?? {};
-  const imported = from.name === 'default' ? 'default: receiver' : from.name;
-  const receiver = from.name === 'default' ? 'receiver' : from.name;
+  const isSure = from.isFunction !== undefined;
+  const ofDefault = from.isFunction ? 'makeReceiver' : 'receiver';
+  const isDefault = from.name === 'default';
+  const name = !isSure ? 'exported' : isDefault ? ofDefault : from.name;
+  const imported = name === from.name ? name : `${from.name}: ${name}`;
+  const receiver = from.isFunction ? `await ${name}(secret)` : isSure ? name : 'receiver';
   const title = `${event} of ${fixture} is ${outcome ?? `answered ${status}`}`;
   return `import { fileURLToPath } from 'node:url';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
@@ -82,7 +100,7 @@ const file = fileURLToPath(new URL(${text(`./${fixture}`)}, import.meta.url));
 test(${text(title)}, async () => {
   process.env.WEBHOOK_SECRET ??= secret;
   const { ${imported} } = await import(${text(module)});
-  const answer = await replay(${receiver}${from.isFunction ? '(secret)' : ''}, loadFixture(file));
+${isSure ? '' : '  const receiver = exported instanceof Function ? await exported(secret) : exported;\n'}  const answer = await replay(${receiver}, loadFixture(file));
   // If this fails, the answer says why, or stderr does, with the line.
   expect(answer.status, answer.body).toBe(${status});
 ${outcome === undefined ? '' : `  expect(answer.outcome).toBe(${text(outcome)});\n`}});

@@ -109,3 +109,25 @@ test('save writes tests that fail with the cause, and pass after it is fixed', a
   // The name of an event is never run as code. The event is unknown, so no handler runs.
   expect(output).toContain("expected 'ignored' to be 'handled'");
 });
+
+test('save writes tests that pass, however the module exports its receiver', async () => {
+  const sources = [
+    'export async function makeReceiver(secret) { return make(secret); }',
+    'export default function makeReceiver(secret) { return make(secret); }',
+    'const makeReceiver = (secret) => make(secret);\nexport { makeReceiver };',
+    'const once = (one) => one;\nexport const makeReceiver = once(make);',
+    'export default make(process.env.WEBHOOK_SECRET);',
+    'const made = make(process.env.WEBHOOK_SECRET);\nexport { made as receiver };',
+  ];
+  const make = "const make = (secret) => createReceiver({ secret }).on('order:*', () => {});";
+  const imported = "import { createReceiver } from 'storefront-webhooks';";
+  const saved: string[] = [];
+  for (const [index, source] of sources.entries()) {
+    write(`src/${index}.js`, [imported, make, source].join('\n'));
+    const args = [resolve('fixtures/order-paid/default.hook.json'), '--receiver'];
+    const { stdout } = await run('save', ...args, `src/${index}.js`);
+    saved.push(JSON.parse(stdout).test);
+  }
+  const { statusOf } = runTests();
+  expect(saved.map(statusOf)).toEqual(sources.map(() => 'passed'));
+});
