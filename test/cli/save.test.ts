@@ -183,7 +183,7 @@ describe('storefront-webhooks save', () => {
     },
   );
 
-  test('signs a redacted body again, even if the recording keeps its signature', async () => {
+  test('signs the body again, and drops the signature that a recording keeps', async () => {
     const kept = {
       v: 1,
       event: 'order:paid',
@@ -192,17 +192,22 @@ describe('storefront-webhooks save', () => {
       headers: [
         ['X-Service-Event', 'order:paid'],
         ['X-Service-Webhook', 'whl_1'],
+        ['Cookie', 'a=1'],
         ['X-Service-Signature', 'ab12'],
       ],
       body: { text: body },
     };
     write('kept.hook.json', JSON.stringify(kept));
-    const signingOf = async (...flags: string[]) => {
+    for (const flags of [[], ['--as-is']]) {
       const { fixture } = JSON.parse((await run('save', 'kept.hook.json', ...flags)).stdout);
-      return loadFixture(join(project, fixture)).signing;
-    };
-    expect(await signingOf()).toBe('resign');
-    expect(await signingOf('--as-is')).toBe('keep');
+      const { signing, headers } = loadFixture(join(project, fixture));
+      expect(signing).toBe('resign');
+      expect(headers).toEqual([
+        ...kept.headers.slice(0, 2),
+        ['Cookie', flags.length === 0 ? 'redacted' : 'a=1'],
+        ['X-Service-Signature', ''],
+      ]);
+    }
   });
 
   test('removes the signature of a recording, whatever its header prefix', async () => {

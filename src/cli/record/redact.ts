@@ -120,13 +120,16 @@ function nameInPointer(step: string): string {
 const TELLING_HEADERS =
   /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api-?key/i;
 
+type Headers = readonly (readonly [name: string, value: string])[];
+
 /** Replaces headers that reveal a customer. Removes the signature, too, because replay signs the body again. */
-export function redactHeaders(
-  headers: readonly (readonly [name: string, value: string])[],
-  signatureHeader: string,
-): (readonly [name: string, value: string])[] {
-  return headers.map(([name, value]) => {
-    if (name.toLowerCase() === signatureHeader.toLowerCase()) return [name, ''];
-    return [name, TELLING_HEADERS.test(name) ? 'redacted' : value];
+export function redactHeaders(headers: Headers, signatureHeader: string): Headers {
+  return removeSignature(headers, signatureHeader).map(([name, value]) => {
+    return [name, TELLING_HEADERS.test(name) && value !== '' ? 'redacted' : value];
   });
+}
+
+export function removeSignature(headers: Headers, signatureHeader: string): Headers {
+  const isIt = (name: string) => name.toLowerCase() === signatureHeader.toLowerCase();
+  return headers.map(([name, value]) => [name, isIt(name) ? '' : value]);
 }
