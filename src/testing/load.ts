@@ -180,11 +180,24 @@ function readJson(file: string): unknown {
       cause,
     );
   }
-  const text = readUtf8(bytes);
+  // Some editors begin a file with a byte order mark.
+  const text = readUtf8(bytes)?.replace(/^\uFEFF/, '');
   if (text === undefined) throw invalid(file, 'it is not UTF-8. Save such a body as body.base64');
   const json = readExact(text);
-  if (!json) throw invalid(file, 'it is not valid JSON');
+  if (!json) throw invalid(file, `it is not valid JSON${atLine(text)}`);
   return json.value;
+}
+
+/** Names the line of a syntax error, for which the parser does not always give a position. */
+function atLine(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    // The end only: an error without a position quotes the text.
+    const [, position] = / at position (\d+)( \(line \d+ column \d+\))?$/.exec(`${error}`) ?? [];
+    if (position !== undefined) return `, at line ${text.slice(0, +position).split('\n').length}`;
+  }
+  return '';
 }
 
 function check<Schema extends z.ZodMiniType>(

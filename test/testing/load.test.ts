@@ -307,6 +307,23 @@ describe('a variant', () => {
   );
 });
 
+test('a file may begin with a byte order mark, which its body keeps', () => {
+  const text = `\uFEFF${TEXT}`;
+  const file = save('marked', `\uFEFF${JSON.stringify({ ...base, body: { text } })}`);
+  expect(Buffer.from(loadFixture(file).body).toString()).toBe(text);
+});
+
+// The parser of Node gives a position for some errors only.
+test.each([
+  ['a comma at the end', '{\n  "v": 1,\n  "secret": "hunter2",\n}', 'not valid JSON, at line 4.'],
+  ['a line break in a text', '{"v": 1,\r\n "secret": "hunter2\n"}', 'not valid JSON, at line 2.'],
+  ['no position', '{"a": x at position 3', 'not valid JSON. '],
+])('a syntax error names the line, if it is known: %s', (_, text, expected) => {
+  const refusal = refusalOf(save('broken', text));
+  expect(refusal).toContain(expected);
+  expect(refusal).not.toContain('hunter');
+});
+
 describe('the content of a file is not in the error', () => {
   test.each(['{"secret":hunter2}', 'hunter2', '{"a":01,"secret":"hunter2"}'])(
     'if it is not JSON: %s',
