@@ -85,7 +85,7 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
   const at = server.address();
   const origin = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : flags.port}`;
   printer.note(
-    `Send to ${origin}${target.pathname}: each delivery is passed on to ${target.origin} and saved in ${flags.out}. Press Ctrl+C to stop.`,
+    `Send to ${origin}${target.pathname}${target.search}: each delivery is passed on to ${target.origin} and saved in ${flags.out}. Press Ctrl+C to stop.`,
   );
   await interrupted;
   // The next note clears the ^C that the terminal has printed.

@@ -306,6 +306,11 @@ describe('storefront-webhooks record', () => {
     },
   );
 
+  test('prints the address to send to with the path and query of the target', async () => {
+    const recorder = await record(`${await serveReceiver()}/webhooks?shop=eu&n=%20`);
+    await recorder.says(/Send to http:\/\/127\.0\.0\.1:\d+\/webhooks\?shop=eu&n=%20: each/);
+  });
+
   test('forwards a delivery from a tunnel', async () => {
     const target = await serveReceiver();
     const recorder = await record(target);
