@@ -80,7 +80,8 @@ function readAll(what: string, host: Host): Fixture[] {
   if (!existsSync(what) || !statSync(what).isDirectory()) return [readSource(what, host)];
   const files = readdirSync(what, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.hook.json'))
-    .sort();
+    // 10000-… comes after 9999-…
+    .sort(new Intl.Collator('en', { numeric: true }).compare);
   if (files.length > 0) return files.map((file) => loadFixture(join(what, file)));
   throw new UsageError('fixture_invalid', `There is no .hook.json file in ${what}.`);
 }

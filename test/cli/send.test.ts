@@ -289,10 +289,10 @@ describe('storefront-webhooks replay', () => {
     expect(order(shuffled)).not.toEqual(answers.map(({ id }) => id));
   });
 
-  test('sends the files of all folders in the order of their paths', async () => {
+  test('sends the files of all folders in the order of their paths, by number', async () => {
     const { url, seen } = await startServer();
     const folder = makeFolder();
-    const files = ['day-1/2.hook.json', 'day-2/1.hook.json', 'day-3.hook.json'];
+    const files = ['day-2/9999-paid.hook.json', 'day-2/10000-paid.hook.json', 'day-10.hook.json'];
     for (const file of files) {
       const headers = [['X-Service-Webhook', file]];
       const recorded = { v: 1, event: 'order:paid', headers, body: { text: '{}' } };
