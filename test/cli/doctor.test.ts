@@ -64,6 +64,14 @@ describe('storefront-webhooks doctor', () => {
     expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
   });
 
+  test.each([
+    ['[object Object]', 'a parser has parsed it'],
+    ['{}', 'no parser fits the Content-Type'],
+  ])('remarks that the body %j is what other code leaves', async (text, remark) => {
+    const { stdout } = await run(save('left.json', text), sign(sent));
+    expect(JSON.parse(stdout).observations).toEqual([expect.stringContaining(remark)]);
+  });
+
   /** Saves a recording; an empty signature is one that `record` has removed. */
   const recording = (name: string, text: string, signature = sign(sent)) =>
     save(

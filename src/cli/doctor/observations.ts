@@ -14,6 +14,8 @@ function* ofBody(body: Uint8Array): Generator<string> {
   if (text === undefined) yield 'The body is not UTF-8.';
   else if (text === '[object Object]')
     yield 'The body is the text of an object: a parser has parsed it, and its bytes are lost.';
+  else if (text === '{}')
+    yield 'The body is an empty object: Express 4 has one if no parser fits the Content-Type, and then the bytes are lost.';
   else {
     if (text.includes('\ufffd'))
       yield 'The body contains U+FFFD: bytes that were not UTF-8 were decoded as text, and are lost.';
