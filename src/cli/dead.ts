@@ -21,6 +21,7 @@ import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags } from './secrets.js';
 import type { Session } from './session.js';
+import { quote } from './shell.js';
 
 /** Adds `dead`, which shows and redrives the deliveries in a store that need an operator. */
 export function addDead(program: Command, session: Session): void {
@@ -147,6 +148,7 @@ async function show(store: IdempotencyStore, given: string, printer: Printer): P
   if (found) {
     const body = new TextDecoder().decode(found.body);
     printer.found({ ...toRecord(found), body }, () => wholeLines(found, body, printer));
+    if (found.key !== given && found.id !== given) await noteOthers(store, found, printer);
     return true;
   }
   const isDone = await store.isDone?.(given).catch(() => false);
@@ -157,6 +159,24 @@ async function show(store: IdempotencyStore, given: string, printer: Printer): P
       'The store has no such delivery that is dead, stalled or failing: it was handled, it never arrived, or it was put back within the last minute. reconcile and the log of the provider show which.',
     );
   return false;
+}
+
+/** Reports the other unfinished deliveries of an order. */
+async function noteOthers(
+  store: IdempotencyStore,
+  { key, orderId, scope }: StoredDelivery,
+  printer: Printer,
+): Promise<void> {
+  if (orderId === undefined) return;
+  // A delivery whose state changes meanwhile is listed twice.
+  const others = new Set<string>();
+  for await (const other of deliveriesIn(store, STATES, scope))
+    if (other.orderId === orderId && other.key !== key) others.add(other.key);
+  if (others.size === 0) return;
+  printer.note(
+    `${others.size} more of this order: show each by its key, as listed by`,
+    `npx storefront-webhooks dead list <store> --where ${quote(`order=${orderId}`)}`,
+  );
 }
 
 async function count(

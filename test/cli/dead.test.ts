@@ -588,6 +588,24 @@ describe('storefront-webhooks dead, over SQLite', () => {
     }
   });
 
+  test('shows one delivery of an order, and reports how many others wait', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    await leaveDead(store, ['ord_1', 'ord_2']);
+    await leaveInterrupted(store, 'ord_1');
+    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    const shown = await run(['dead', 'show', file, 'ord_1']);
+    const [delivery] = shown.records();
+    expect([shown.status, shown.records()]).toMatchObject([0, [{ orderId: 'ord_1' }]]);
+    expect(shown.stderr).toBe(
+      '1 more of this order: show each by its key, as listed by npx storefront-webhooks dead list <store> --where order=ord_1\n',
+    );
+    for (const given of ['ord_2', String(delivery?.key)])
+      expect((await run(['dead', 'show', file, given])).stderr).toBe('');
+  });
+
   test('prints JSON in a terminal if --json is given, anywhere on the command line', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
