@@ -167,11 +167,13 @@ function toConsole({ host, printer }: Session): Console {
 
 /** Turns an error about rejected credentials into a usage error. */
 function toUsageError(error: unknown): unknown {
-  const isRefused =
-    error instanceof ApiError && (error.code === 'unauthenticated' || error.code === 'forbidden');
-  if (!isRefused) return error;
+  if (!(error instanceof ApiError)) return error;
+  const { code, status, message } = error;
+  if (code !== 'unauthenticated' && code !== 'forbidden') return error;
   return new UsageError(
     'option_invalid',
-    `The provider's API rejects the credentials (${error.status}): ${error.message} Check the token, and that it belongs to this account.`,
+    code === 'forbidden'
+      ? `The credentials are valid, but may not do this (${status}): ${message} Use a token of this account that may.`
+      : `The provider's API rejects the credentials (${status}): ${message} Check the token, and that it belongs to this account.`,
   );
 }

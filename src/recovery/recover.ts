@@ -1,3 +1,4 @@
+import { ApiError } from '../api/api-error.js';
 import { UsageError } from '../errors/errors.js';
 import { INTERNALS } from '../process/internals.js';
 import { findEarlier } from './earlier-deliveries.js';
@@ -32,6 +33,11 @@ export interface Recovery {
   readonly withoutEndpoint: readonly string[];
   /** The addresses of the account's endpoints, without their queries, most like `withoutEndpoint` first. */
   readonly otherEndpoints: readonly string[];
+  /**
+   * Whether the orders had to be compared because of the endpoint, and the credentials may not read orders. Then paid
+   * orders that the log does not mention may be missing from `deliveries`, and `complete` is false.
+   */
+  readonly ordersForbidden: boolean;
   /** The missed deliveries, in the order in which they were run. */
   readonly deliveries: readonly Recovered[];
   /**
@@ -79,10 +85,16 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
     receiver.handles(PAID) && (settings.orders ?? lacksOrders(found, settings.since, receiver));
   const isTelling = paidEvents(found, receiver);
   const log = await readLog(settings, pace, { sends, orders, queued, isTelling });
-  const { unlogged, waiting, unreadable } =
+  const compared =
     log.logged && (settings.orders || lacksOrders(found, log.firstPaidAt, receiver))
-      ? await findUnlogged(settings, pace, log.logged, sends)
+      ? await findUnlogged(settings, pace, log.logged, sends).catch((error: unknown) => {
+          // The endpoint asked for the orders, not the operator, and the deliveries in the log run without them.
+          const isForbidden = error instanceof ApiError && error.code === 'forbidden';
+          if (settings.orders === undefined && isForbidden) return undefined;
+          throw error;
+        })
       : NONE_UNLOGGED;
+  const { unlogged, waiting, unreadable } = compared ?? NONE_UNLOGGED;
   const counts = {
     ...log.counts,
     waiting: log.counts.waiting + waiting,
@@ -95,12 +107,14 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const judged = { sends, isEarlier, isTakenBack };
   const deliveries = await new Running(settings, pace, judged).run(missed);
   const isComplete =
+    compared !== undefined &&
     deliveries.every(({ outcome }) => DONE.includes(outcome)) &&
     // The provider sends no retries to a disabled endpoint.
     counts.unreadable + counts.unknownShop + (sends ? 0 : counts.waiting) === 0;
   // Only deliveries that need an operator's decision are left. Without the old endpoint, the creation time of
   // the new one still makes later runs compare the orders.
   const isOver =
+    compared !== undefined &&
     counts.waiting === 0 &&
     deliveries.every(({ outcome }) => [...DONE, 'unsafe', 'earlier'].includes(outcome)) &&
     lacksOrders({ ...endpoint, disabled: [] }, Math.max(log.firstPaidAt, settings.since), receiver);
@@ -114,6 +128,7 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
     log: counts,
     withoutEndpoint: endpoint.without,
     otherEndpoints: endpoint.others,
+    ordersForbidden: compared === undefined,
     endpoint: isSent && found.state === 'disabled' ? 'recreated' : endpoint.state,
     deliveries,
     complete: isComplete && isSent,

@@ -1,8 +1,9 @@
+import { createServer } from 'node:http';
 import { createReceiver, type HandOff } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { describe, expect, test } from 'vitest';
 import { durableStore } from '../support/durable.js';
-import { begin, run, runInTerminal } from './command.js';
+import { begin, run, runInTerminal, serve } from './command.js';
 import { openOutage } from './recover/outage.js';
 
 const NAMED = 'test/cli/recover/named-maker.ts';
@@ -215,5 +216,17 @@ describe('storefront-webhooks recover, used wrongly', { timeout }, () => {
     expect(stderr).toContain(hint);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect([status, stdout]).toEqual([2, '']);
+  });
+
+  test('exits with 2 if the token may not do this, without doubting the token', async () => {
+    const { args, env } = await openOutage();
+    const { url } = await serve(
+      createServer((_, response) => response.writeHead(403).end('{"message":"No."}')),
+    );
+    const { status, stderr } = await run([...args, '--api', url], { env });
+    expect(stderr.replace(/\s+/g, ' ')).toMatch(
+      / may not do this \(403\): .* Use a token .* may\./,
+    );
+    expect([status, stderr.includes('Check the token')]).toEqual([2, false]);
   });
 });

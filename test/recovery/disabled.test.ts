@@ -102,6 +102,46 @@ test('a disabled endpoint gets no retries, so recovery is incomplete while a del
   expect(provided.endpoints).toMatchObject([{ enabled: true }]);
 });
 
+describe('a token that may not read orders', () => {
+  const open = (): Provided => ({
+    ...{ logs: [entry(1)], endpoints: [DISABLED], orders: [paid(1), paid(2)] },
+    onRequest: (path) =>
+      path.startsWith('GET /orders')
+        ? Response.json({ message: 'No.' }, { status: 403 })
+        : undefined,
+  });
+
+  test('recovers from the log alone, is incomplete, and keeps the disabled endpoint', async () => {
+    const shop = openOnce();
+    const provided = open();
+    const { onRequest: forbid } = provided;
+    const made = { ...ENDPOINT, created_at: ago(0) };
+    provided.onRequest = (path, ...rest) => {
+      if (!path.startsWith('POST')) return forbid?.(path, ...rest);
+      provided.endpoints = [made, DISABLED];
+      return Response.json(made, { status: 201 });
+    };
+    const recovered = await recoverFrom(provided, shop, recreating());
+    expect(outcomesOf(recovered)).toEqual(['ord_1 refused handled']);
+    expect(recovered).toMatchObject({ complete: false, ordersForbidden: true });
+    expect(provided.endpoints).toEqual([made, DISABLED]);
+    const { onRequest: _, ...allowed } = provided;
+    const logs = [await live(shop), ...provided.logs];
+    const later = await recoverFrom({ ...allowed, logs }, shop);
+    expect(later).toMatchObject({ complete: true, ordersForbidden: false });
+    expect(shop.delivered).toEqual(['ord_1', 'ord_2']);
+  });
+
+  test('rejects if the operator asked for orders, and needs none if not', async () => {
+    const shop = openOnce();
+    const asked = recoverFrom(open(), shop, { orders: true });
+    await expect(asked).rejects.toMatchObject({ code: 'forbidden' });
+    expect(shop.delivered).toEqual([]);
+    const recovered = await recoverFrom(open(), shop, { orders: false });
+    expect([recovered.ordersForbidden, shop.delivered]).toEqual([false, ['ord_1']]);
+  });
+});
+
 describe('recreateEndpoint', () => {
   const both = ['order:paid', 'order:updated'];
 

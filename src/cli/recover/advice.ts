@@ -8,7 +8,7 @@ export function adviceOn(
   { recreateEndpoint = false } = {},
 ): string[] {
   const { deliveries, endpoint, withoutEndpoint, log, applied, complete } = recovery;
-  const { otherEndpoints } = recovery;
+  const { otherEndpoints, ordersForbidden } = recovery;
   const counts = new Map<RecoveredOutcome, number>();
   for (const { outcome } of deliveries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const behind = deliveries.some(({ reason }) => reason === 'queued') ? 0 : log.queued;
@@ -22,6 +22,7 @@ export function adviceOn(
     ...(withoutEndpoint.length > 0 && otherEndpoints.length > 0
       ? [`The account has these endpoints, the most like it first: ${shortList(otherEndpoints)}.`]
       : []),
+    ...(ordersForbidden ? [FORBIDDEN] : []),
     ...Object.entries(LEFT).flatMap(([outcome, toText]) => {
       const count = counts.get(outcome as RecoveredOutcome) ?? 0;
       return count === 0 ? [] : `${count} ${outcome}: ${toText}`;
@@ -53,6 +54,7 @@ export function adviceOn(
       : []),
     ...(deliveries.length + log.waiting + log.queued + log.unreadable + log.unknownShop === 0 &&
     withoutEndpoint.length === 0 &&
+    !ordersForbidden &&
     endpoint !== 'missing'
       ? ['Nothing was missed.']
       : []),
@@ -66,6 +68,9 @@ const NOT_RECREATED =
 
 const UNTOLD =
   'THE WEBHOOK ENDPOINT IS SUBSCRIBED TO NO EVENT that the receiver has a handler for: add order:paid to its events in the dashboard, and run this again with --orders.';
+
+const FORBIDDEN =
+  'The token may not read orders: orders that were paid while no endpoint got them are not in the log, and may be missing here. Run this again with a token that may read orders. To use only the log, add --no-orders.';
 
 function withoutOne(url: string): string {
   return `There is no webhook endpoint for ${url}: the provider sends nothing there. Correct the address. If the endpoint was deleted, create it again in the dashboard and add --orders. If you have moved away from the address, add --no-orders.`;

@@ -17,7 +17,7 @@ function advice(
   );
   const recovery: Recovery = {
     ...{ applied: true, endpoint: 'enabled', complete: true, requests: 1, deliveries },
-    ...{ withoutEndpoint: [], otherEndpoints: [] },
+    ...{ withoutEndpoint: [], otherEndpoints: [], ordersForbidden: false },
     log: { done: 0, edited: 0, waiting: 0, ...MISSED, unreadable: 0, unknownShop: 0, ...log },
     ...changes,
   };
@@ -66,6 +66,11 @@ test.each([
       },
     ),
     /, the most like it first: https:\/\/shop\.example\/a, .*\/e, …\.$/,
+  ],
+  [
+    'a token that may not read orders',
+    advice([], {}, { ordersForbidden: true, complete: false }),
+    /^The token may not read orders: .* --no-orders\.$/,
   ],
   [
     'an endpoint that does not subscribe to any handled event',
