@@ -15,16 +15,20 @@ import { begin, run, runInTerminal, serve } from './command.js';
 const env = { WEBHOOK_SECRET: SECRET };
 
 /** Leaves paid orders in a store whose handler has failed. */
-async function leaveDead(store: IdempotencyStore, ids: readonly string[]): Promise<void> {
+async function leaveDead(
+  store: IdempotencyStore,
+  ids: readonly string[],
+  event: 'order:paid' | 'order:updated' = 'order:paid',
+): Promise<void> {
   const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
-  receiver.on('order:paid', ({ payload }) => {
+  receiver.on(event, ({ payload }) => {
     throw new Error(`no stock for ${payload.id}`);
   });
   for (const id of ids) {
     const body = new TextEncoder().encode(JSON.stringify(paidOrder({ id })));
     const headers = {
-      'x-service-event': 'order:paid',
-      'x-service-webhook': `whl_${id}`,
+      'x-service-event': event,
+      'x-service-webhook': `whl_${event}_${id}`,
       'x-service-signature': sign(body, SECRET),
     };
     const verified = await receiver.verify({ method: 'POST', headers, body });
@@ -220,7 +224,8 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const store = sqliteStore(database);
     // Together, their ids are longer than a note may be.
     for (let id = 0; id < 60; id++) await leaveInterrupted(store, `ord_${'0'.repeat(90)}_${id}`);
-    database.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+    // All received at once, so that they are run in the order of the list.
+    database.exec('UPDATE webhook_delivery SET received_at = 1, not_before = not_before - 120000');
     const listed = (await run(['dead', 'list', file])).records();
     database.exec(`CREATE TRIGGER full BEFORE UPDATE ON webhook_delivery
       WHEN old.key = '${listed.at(-1)?.key}' BEGIN SELECT RAISE(ABORT, 'disk full'); END`);
@@ -447,9 +452,9 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const database = new Database(file);
     const store = sqliteStore(database);
     await leaveDead(store, ['ord_2']);
-    // The first of the list.
+    // The oldest.
     const key = '0'.repeat(64);
-    const row = { key, scope: '', id: 'whl_1', event: 'order:paid', receivedAt: Date.now() };
+    const row = { key, scope: '', id: 'whl_1', event: 'order:paid', receivedAt: 1 };
     const body = new TextEncoder().encode('{"id":"ord_1"}');
     const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
     const claim = await store.claim({ ...row, body, proof: '!forged' }, terms);
@@ -524,6 +529,31 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(delivered).toEqual(['ord_1']);
     const left = (await run(['dead', 'list', file])).records();
     expect(left).toMatchObject([{ orderId: 'ord_2', state: 'failing' }]);
+  });
+
+  test('runs the deliveries in the order in which they were received, also over --max', async () => {
+    const file = join(folder, 'shop.db');
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    const orders = ['ord_1', 'ord_2', 'ord_3', 'ord_4'];
+    for (const id of orders) {
+      await leaveDead(store, [id]);
+      await leaveDead(store, [id], 'order:updated');
+    }
+    // A second apart.
+    database.exec('UPDATE webhook_delivery SET received_at = received_at + 1000 * rowid');
+    const ran: string[] = [];
+    const shop = createReceiver({ secret: SECRET, store }).on(
+      ['order:paid', 'order:updated'],
+      ({ event, payload }) => void ran.push(`${event} ${payload.id}`),
+    );
+    const { url, server } = await serve(createServer(toNodeHandler(shop)));
+    onTestFinished(() => shop.close({ server }));
+    for (const max of ['3', '1000']) {
+      await run(['dead', 'redrive', file, '--apply', '--to', url, '--max', max], { env });
+    }
+    expect(ran).toEqual(orders.flatMap((id) => [`order:paid ${id}`, `order:updated ${id}`]));
   });
 
   test('redrives a failing delivery that has become stalled', async () => {

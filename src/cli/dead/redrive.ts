@@ -69,7 +69,7 @@ async function redriveAll(
     readAddress(flags.to, flags.plainHttp);
     validateHeaderName(`${flags.headerPrefix ?? 'X-Service-'}Event`);
   }
-  const { wanted, isCut } = await findWanted(store, flags, printer);
+  const wanted = await findWanted(store, flags, printer);
   if (flags.apply && flags.to !== undefined) refuseSeveralShops(wanted);
   let allGood = true;
   let putBack = 0;
@@ -78,7 +78,7 @@ async function redriveAll(
   let inARow = 0;
   let answers = 0;
   let unsendable = 0;
-  let hasMore = isCut;
+  let hasMore = false;
   let hasUnsent = false;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
@@ -211,38 +211,34 @@ const soonIn = (state: State): readonly State[] =>
   state === 'failing' ? ['failing', 'stalled'] : [state];
 
 /** The part of a listed delivery that is kept until it is read again: its body may be large. */
-type Listed = Pick<StoredDelivery, 'key' | 'scope' | 'state' | 'orderId'>;
+type Listed = Pick<StoredDelivery, 'key' | 'scope' | 'state' | 'orderId' | 'receivedAt'>;
 
-/** Lists what to put back. `isCut`: there is more than `max`. */
+/** Lists the deliveries to put back, oldest first: the refund of an order has to run after its payment. */
 async function findWanted(
   store: IdempotencyStore,
   flags: RedriveFlags,
   printer: Printer,
-): Promise<{ readonly wanted: readonly Listed[]; readonly isCut: boolean }> {
-  const { scope, state, to, max } = flags;
+): Promise<readonly Listed[]> {
+  const { scope, state, to } = flags;
   const fits = toFilter(flags.where);
   const wanted = new Map<string, Listed>();
-  let room = max + 1;
   const take = (delivery: StoredDelivery) => {
-    if (room === 0 || !fits(delivery)) return;
-    const { key, orderId } = delivery;
+    if (!fits(delivery)) return;
+    const { key, orderId, receivedAt } = delivery;
     // A delivery whose state changes meanwhile is listed twice.
-    if (!wanted.has(key) && whyLeft(delivery, flags) === undefined) room -= 1;
-    wanted.set(key, { key, scope: delivery.scope, state: delivery.state, orderId });
+    wanted.set(key, { key, scope: delivery.scope, state: delivery.state, orderId, receivedAt });
     printer.progress(`${wanted.size} found …`);
   };
   for await (const delivery of deliveriesIn(store, state ? soonIn(state) : LEFT, scope)) {
     take(delivery);
-    if (room === 0) break;
   }
-  const found = () => ({ wanted: [...wanted.values()], isCut: room === 0 });
-  if (state !== undefined || to === undefined || wanted.size === 0) return found();
   // A failing delivery of the same order would stay listed although the order was delivered.
   const orders = new Set(Array.from(wanted.values(), orderOf));
-  for await (const delivery of deliveriesIn(store, ['failing'], scope)) {
+  const hasFailing = state === undefined && to !== undefined && orders.size > 0;
+  for await (const delivery of deliveriesIn(store, hasFailing ? ['failing'] : [], scope)) {
     if (delivery.orderId !== undefined && orders.has(orderOf(delivery))) take(delivery);
   }
-  return found();
+  return [...wanted.values()].sort((a, b) => Number(a.receivedAt) - Number(b.receivedAt));
 }
 
 const orderOf = ({ scope, orderId }: Listed) => JSON.stringify([scope, orderId]);
