@@ -16,7 +16,6 @@ import {
   toShown,
 } from './dead/states.js';
 import { toFilter } from './dead/where.js';
-import type { Host } from './host.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags } from './secrets.js';
@@ -25,7 +24,7 @@ import { quote } from './shell.js';
 
 /** Adds `dead`, which shows and redrives the deliveries in a store that need an operator. */
 export function addDead(program: Command, session: Session): void {
-  const { host, printer, end } = session;
+  const { printer, end } = session;
   const dead = program
     .command('dead')
     .summary('list, show, count and redrive deliveries that need an operator')
@@ -39,20 +38,20 @@ export function addDead(program: Command, session: Session): void {
         '\n\nIf the receiver has a headerPrefix, --to needs it, too: --header-prefix X-Brand-',
     );
   filtered(dead.command('list <store>').summary('list deliveries without their content')).action(
-    (url: string, flags: Flags) => withStore(url, host, (store) => list(store, flags, printer)),
+    (url: string, flags: Flags) => withStore(url, session, (store) => list(store, flags, printer)),
   );
   dead
     .command('show <store> <key>')
     .summary('show a delivery with its content, by its key or the id of its order')
     .action((url: string, key: string) =>
-      withStore(url, host, async (store) => end((await show(store, key, printer)) ? 0 : 1)),
+      withStore(url, session, async (store) => end((await show(store, key, printer)) ? 0 : 1)),
     );
   dead
     .command('count <store>')
     .summary('count deliveries by state')
     .option('--scope <name>', 'only deliveries of the receiver with this scope')
     .action((url: string, flags: Pick<Flags, 'scope'>) =>
-      withStore(url, host, (store) => count(store, flags, printer)),
+      withStore(url, session, (store) => count(store, flags, printer)),
     );
   const redriving = filtered(
     dead
@@ -69,7 +68,7 @@ export function addDead(program: Command, session: Session): void {
       .option('--max <number>', 'how many to put back at most', toCount, 1_000),
   );
   addSecretFlags(redriving).action((url: string, flags: RedriveFlags) =>
-    withStore(url, host, async (store) => end((await redrive(store, flags, session)) ? 0 : 1)),
+    withStore(url, session, async (store) => end((await redrive(store, flags, session)) ? 0 : 1)),
   );
 }
 
@@ -87,15 +86,17 @@ function filtered(command: Command): Command {
 
 async function withStore(
   url: string,
-  host: Host,
+  { host, printer }: Session,
   work: (store: IdempotencyStore) => Promise<void>,
 ): Promise<void> {
-  const { store, close } = await openStore(url, host);
+  const { store, findUnused, close } = await openStore(url, host);
   try {
     // A first query by itself: if a driver cannot connect, its error does not name the store.
     await store.count({ state: 'dead' }).catch((error) => {
       throw new Error(`The store does not answer: ${describeError(error)}`);
     });
+    const note = await findUnused?.();
+    if (note !== undefined) printer.note(note);
     await work(store);
   } finally {
     await close();

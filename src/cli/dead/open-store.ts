@@ -9,11 +9,14 @@ import { redisStore } from 'storefront-webhooks/redis';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { withTimeout } from '../../runtime/timing.js';
 import { forward } from '../../stores/contract.js';
+import { LAYOUT_KEY } from '../../stores/redis/layout.js';
 import type { Host } from '../host.js';
 
 /** A store that was opened by its URL, and the function that closes it. */
 export interface OpenStore {
   readonly store: IdempotencyStore;
+  /** Returns a note for the operator if no receiver seems to have used the store. */
+  findUnused?(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -110,11 +113,24 @@ async function openRedis(url: string): Promise<OpenStore> {
       retryStrategy: () => null,
     });
     client.on('error', () => {});
-    return { store: redisStore(client), close: async () => client.disconnect() };
+    const hint =
+      ' If the client of the receiver has a keyPrefix, add it to the address: ?keyPrefix=…';
+    return {
+      store: redisStore(client),
+      findUnused: () => findUnused(client.exists(LAYOUT_KEY), hint),
+      close: async () => client.disconnect(),
+    };
   }
   const redis = await load<typeof import('redis')>('redis');
   if (!redis) throw noDriver('Redis', 'ioredis');
   return openNodeRedis(redis, url);
+}
+
+/** @param found - How many keys record the layout of a store: a receiver writes one at its first delivery. */
+async function findUnused(found: Promise<number>, hint = ''): Promise<string | undefined> {
+  // A node of a cluster may not have the key. Then nothing is known.
+  if ((await found.catch(() => undefined)) !== 0) return undefined;
+  return `No receiver has used this Redis database as its store. Check the address, and the number of the database at its end.${hint}`;
 }
 
 /** Opens a store with node-redis, whose earlier versions wait forever for a server that stops answering. */
@@ -143,7 +159,11 @@ export async function openNodeRedis(
     await close();
     throw error;
   }
-  return { store: forward(redisStore(client), {}, (run) => limited(run())), close };
+  return {
+    store: forward(redisStore(client), {}, (run) => limited(run())),
+    findUnused: () => findUnused(limited(client.exists(LAYOUT_KEY))),
+    close,
+  };
 }
 
 /** Returns a row if the database has tables, and none of them is a store's. */

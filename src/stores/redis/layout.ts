@@ -1,6 +1,9 @@
 import { KEEP_DEAD_MS, STALLED_MS } from '../store.js';
 import { Script } from './script.js';
 
+/** The Redis key that records the layout of all deliveries. No delivery has such a key. */
+export const LAYOUT_KEY = 'wh:{00}:layout';
+
 /** Means forever: the largest integer that Lua's numbers hold. */
 export const EVER = Number.MAX_SAFE_INTEGER;
 

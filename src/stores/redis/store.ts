@@ -16,7 +16,7 @@ import {
 import { IS_DONE, PURGE, REDRIVE } from './care-scripts.js';
 import type { RedisClient, ScriptCalls } from './client.js';
 import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-scripts.js';
-import { integer } from './layout.js';
+import { integer, LAYOUT_KEY } from './layout.js';
 import { limitsOf } from './limits.js';
 import { list } from './list.js';
 import { checkClient, refuseReply } from './preconditions.js';
@@ -26,9 +26,6 @@ import { CLAIM, FENCED, NO_BODY } from './scripts.js';
 import { deliveryKeys, type Index, inGroups, Shards } from './shards.js';
 import { Together } from './together.js';
 import { warnOfServer } from './warnings.js';
-
-/** The Redis key that records the layout of all deliveries. No delivery has such a key. */
-const LAYOUT_KEY = 'wh:{00}:layout';
 
 /**
  * Remembers deliveries in Redis or Valkey through your own client, for several processes and machines. Needs Redis

@@ -3,7 +3,7 @@ import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../../src/cli/dead/open-store.js';
+import { openNodeRedis, openStore } from '../../../src/cli/dead/open-store.js';
 import { run, serve } from '../../cli/command.js';
 import { paidOrder, SECRET } from '../../support/deliver.js';
 import { startPostgres, withPostgres } from '../../support/postgres.js';
@@ -120,4 +120,30 @@ withRedis('storefront-webhooks dead, over Redis', () => {
   });
   afterEach(() => server?.remove());
   contract(() => server?.url ?? '');
+
+  test('notes that no receiver has used the database, or another keyPrefix', async () => {
+    const { url = '' } = server ?? {};
+    const { store, close } = await openStore(`${url}/1?keyPrefix=shop:`);
+    await leaveDead(store, ['ord_1']);
+    await close();
+    const unused = /^No receiver has used this Redis database .* \?keyPrefix=…\n/;
+    for (const other of [url, `${url}/1`]) {
+      const { status, stderr } = await run(['dead', 'list', other]);
+      expect([status, stderr.replaceAll(/\n(?!$)/g, ' ')]).toEqual([
+        0,
+        expect.stringMatching(unused),
+      ]);
+    }
+    const found = await run(['dead', 'list', `${url}/1?keyPrefix=shop:`]);
+    expect([found.records(), found.stderr]).toMatchObject([[{ orderId: 'ord_1' }], '']);
+  });
+
+  test('notes it with node-redis, too', async () => {
+    const { default: redis } = await import('redis');
+    const { store, findUnused, close } = await openNodeRedis(redis, server?.url ?? '');
+    expect(await findUnused?.()).toMatch(/^No receiver has used .* at its end\.$/);
+    await leaveDead(store, ['ord_1']);
+    expect(await findUnused?.()).toBeUndefined();
+    await close();
+  });
 });
