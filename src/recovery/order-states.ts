@@ -11,7 +11,7 @@ interface State {
 }
 
 /** The states that only follow a payment: charged back and refunded (specification: Order status). */
-const REVERSED: readonly unknown[] = [51, 56];
+export const REVERSED: readonly unknown[] = [51, 56];
 
 /**
  * The newest states that the log shows of the orders whose payment was missed. The payload of a missed `order:paid` does

@@ -9,7 +9,7 @@ import type { MissedReason } from './delivery-status.js';
  * - `earlier`: left, because it is from before the first answer that this receiver and its store know of.
  *   Something else has delivered it, or may have.
  * - `listed`: not done yet, and not run, because `apply` is not set. `settled`: on a second look, it was no
- *   longer missed, or its order was refunded or charged back.
+ *   longer missed, or its order was refunded or charged back, or after that paid again.
  * - `held`: left, because an earlier change of the same record could not be handled. `gone`: the log no
  *   longer has it.
  * - `unsafe`: left, because a handler of its event has no `oncePer` and could deliver twice: the log does not

@@ -4,8 +4,9 @@ import type { Delivery } from '../request/delivery.js';
 import type { Rejection, Result } from '../request/outcome.js';
 import { DoneBefore } from './completed-keys.js';
 import { stateOf } from './copies.js';
-import { type EntryFound, type Missed, readEntry } from './log-entry.js';
+import { type EntryFound, type Missed, readEntry, timeOr } from './log-entry.js';
 import type { RecoverSettings } from './options.js';
+import { REVERSED } from './order-states.js';
 import { isSafeUnlogged } from './orders.js';
 import { PER_PAGE } from './pages.js';
 import { LATER, type Pace } from './request-rate.js';
@@ -117,7 +118,7 @@ export class Running {
       const found = await readEntry(entry, this.#settings, this.#sends);
       if (typeof found === 'string') return 'rejected';
       if (found.event !== one.event || found.recordId !== one.recordId) return 'gone';
-      if (!found.missed || (await this.#isTakenBackNow(found))) return 'settled';
+      if (!found.missed || (await this.#isOutdated(found))) return 'settled';
       const state = stateOf(one);
       const isCopy = state !== undefined && this.#handled.has(state);
       const mayRepeat = one.isUnsafe || isCopy || found.missed.reason === 'edited';
@@ -133,17 +134,20 @@ export class Running {
     }
   }
 
-  /** Whether an order that was paid when the webhook was sent has been refunded or charged back since. */
-  async #isTakenBackNow({ event, record, recordId }: EntryFound): Promise<boolean> {
+  /** Whether an order that the webhook says is paid has been reversed since, or one that it says is reversed is paid. */
+  async #isOutdated({ event, record, recordId, changedAt }: EntryFound): Promise<boolean> {
     const { client, call, receiver } = this.#settings;
-    if (recordId === undefined || !event.startsWith('order:') || !receiver.isPaid(record))
-      return false;
+    if (recordId === undefined || !event.startsWith('order:')) return false;
+    const isPaid = receiver.isPaid(record);
+    if (!isPaid && !REVERSED.includes(record.status)) return false;
     const options = { ...call, onIssues() {} };
     try {
       const order = await this.#ask(() => client.orders.get(recordId, options));
-      return order.id === recordId && !receiver.isPaid(order);
+      if (order.id !== recordId || receiver.isPaid(order) === isPaid) return false;
+      // The provider may still show the payment from before the reversal, such as from a cache.
+      return isPaid || timeOr(order.updated_at, changedAt) > changedAt;
     } catch (error) {
-      // The log says that the order was paid, and nothing contradicts it.
+      // Nothing contradicts the log.
       if (error instanceof ApiError && SILENT.includes(error.code)) return false;
       throw error;
     }

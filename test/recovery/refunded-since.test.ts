@@ -117,6 +117,33 @@ describe.each(Object.entries(TOKENS))('with %s', (_, order) => {
   });
 });
 
+describe('a missed chargeback of an order that has been paid again since', () => {
+  const again = { event: 'order:updated', id: 'whl_again' };
+
+  test.each([
+    ['is not handled if the provider shows that', paid(1, { updated_at: ago(30 * MINUTE) }), []],
+    ['is handled if the provider shows only the first payment', paid(1), ['take back ord_1']],
+    ['is handled if the token may not read orders', undefined, ['take back ord_1']],
+  ])('%s', async (_, order, ran) => {
+    const shop = open();
+    const handled = await answered(shop, missed);
+    const later = await answered(shop, stated(30, 100, again));
+    const logs = [later, stated(40, 51), handled];
+    const { outcomes, complete } = await recovered(shop, logs, () =>
+      order ? Response.json(order) : answer(403),
+    );
+    const outcome = ran.length === 0 ? 'settled' : 'handled';
+    expect([outcomes, complete, shop.ran]).toEqual([[`order:updated ${outcome}`], true, ran]);
+  });
+
+  test('is not handled after its missed payment either, which is', async () => {
+    const shop = open();
+    const logs = [stated(30, 100, again), stated(40, 51), missed];
+    await recovered(shop, logs, () => Response.json(paid(1, { updated_at: ago(30 * MINUTE) })));
+    expect(shop.ran).toEqual(['deliver ord_1']);
+  });
+});
+
 test.each([
   ['was created in the second of its payment', [missed, created]],
   ['was created in the second of its payment, and the log lists that first', [created, missed]],
