@@ -87,6 +87,11 @@ export function lacksOrders(found: Found, since: number, receiver: Recovering): 
   return telling.length > 0 && telling.every(isLater);
 }
 
+/** Returns whether the provider still sends, and retries. A disabled endpoint gets neither. */
+export function isSending({ state, disabled }: Pick<Found, 'state' | 'disabled'>): boolean {
+  return state === 'enabled' && disabled.length === 0;
+}
+
 export const PAID = 'order:paid';
 
 /**

@@ -41,15 +41,23 @@ export interface OrderHistory {
   missed: MissedFacts | undefined;
 }
 
-/** Reads from the provider's log what happened to each order. */
-export async function readHistories(settings: ReconcileSettings, pace: Pace): Promise<Gathered> {
+/**
+ * Reads from the provider's log what happened to each order.
+ *
+ * @param sends - Whether the provider sends to the endpoint, so that retries may still arrive.
+ */
+export async function readHistories(
+  settings: ReconcileSettings,
+  pace: Pace,
+  sends: boolean,
+): Promise<Gathered> {
   const found = new Map<string, OrderHistory>();
   let firstPaidAt = Number.POSITIVE_INFINITY;
   await untilSettled(
     () => found.size,
     async (seen) => {
       for await (const entry of entriesOf(settings, pace, seen, () => {})) {
-        const read = await readEntry(entry, settings, true);
+        const read = await readEntry(entry, settings, sends);
         if (typeof read === 'string' || read.recordId === undefined) continue;
         if (!read.event.startsWith('order:')) continue;
         const history = found.get(read.recordId) ?? emptyHistory();

@@ -1,7 +1,7 @@
 import type { Order } from '../schemas/order.js';
 import { type Delivered, findDelivered } from './delivered-orders.js';
 import type { DeliveryStatus } from './delivery-status.js';
-import { type EndpointState, findEndpoint } from './endpoint.js';
+import { type EndpointState, findEndpoint, isSending } from './endpoint.js';
 import { untilSettled } from './entries.js';
 import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } from './findings.js';
 import { timeOr } from './log-entry.js';
@@ -58,7 +58,8 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const found = await findEndpoint(read, pace);
   const settings = { ...read, apart: found.apart };
   const { receiver, since, now } = settings;
-  const gathered = await readHistories(settings, pace);
+  const sends = isSending(found);
+  const gathered = await readHistories(settings, pace, sends);
   const unfinished = (await receiver.unfinished()).orders;
   const judged: Judged[] = [];
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
@@ -112,7 +113,8 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
     },
   );
   if (before.length > 0) {
-    const whole = await readHistories({ ...settings, since: wholeSince(before, settings) }, pace);
+    const longAgo = { ...settings, since: wholeSince(before, settings) };
+    const whole = await readHistories(longAgo, pace, sends);
     // If the provider has never sent orders to this address, the orders are findings.
     const firstPaidAt = whole.firstPaidAt === Number.POSITIVE_INFINITY ? 0 : whole.firstPaidAt;
     // A page at a time: the store that is asked about each order also serves the deliveries of the shop.

@@ -8,6 +8,7 @@ import {
   type EndpointState,
   type Found,
   findEndpoint,
+  isSending,
   lacksOrders,
   PAID,
   paidEvents,
@@ -80,7 +81,7 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const endpoint = settings.recreateEndpoint
     ? await recreateEndpoint(found, settings, pace)
     : found;
-  const sends = found.state === 'enabled' && found.disabled.length === 0;
+  const sends = isSending(found);
   const orders =
     receiver.handles(PAID) && (settings.orders ?? lacksOrders(found, settings.since, receiver));
   const isTelling = paidEvents(found, receiver);

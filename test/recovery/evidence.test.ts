@@ -11,13 +11,17 @@ import { durableStore } from '../support/durable.js';
 import {
   ago,
   answered,
+  ENDPOINT,
   entry,
+  HOUR,
+  live,
   MINUTE,
   NOW,
   openShop,
   type Provided,
   paid,
   provider,
+  recoverFrom,
   URL,
 } from './provider.js';
 
@@ -96,6 +100,21 @@ describe('the reason of an undelivered order', () => {
     expect(await findingsOf({ logs, orders: [paid(1)] }, openShop(), none)).toEqual([
       ['ord_1', 'not_delivered', 'waiting'],
     ]);
+  });
+
+  test('is the last answer if the endpoint is disabled, which gets no retry: recover() runs it', async () => {
+    const shop = openShop();
+    const provided = {
+      logs: [entry(1, { retries: 2, next_retry_at: ago(-5 * HOUR) }), await live(shop)],
+      orders: [paid(1)],
+      endpoints: [{ ...ENDPOINT, enabled: false }],
+    };
+    const client = provider(provided);
+    const fast = { perSecond: Number.POSITIVE_INFINITY, now: NOW };
+    const { findings } = await reconcile({ receiver: shop.receiver, client, url: URL, ...fast });
+    expect(findings).toMatchObject([{ because: 'refused', remedy: 'recover' }]);
+    const { deliveries } = await recoverFrom(provided, shop);
+    expect(deliveries).toMatchObject([{ reason: 'refused', outcome: 'handled' }]);
   });
 
   test('is read from the store in pages, for each state and scope', async () => {
