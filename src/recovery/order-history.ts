@@ -90,7 +90,8 @@ async function note(
       for (const [one, its] of effects) history.deliveries.set(one, its);
     }
   }
-  if (!reversedStatuses.some((one) => one === record.status)) return;
+  // A payment takes nothing back, although the log may show its order as it is by now.
+  if (event === PAID || !reversedStatuses.some((one) => one === record.status)) return;
   history.wasReversed ||= isHandled;
   if (isHandled) return;
   const read = await readKnown(delivery);

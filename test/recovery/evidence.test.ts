@@ -58,6 +58,19 @@ describe('reconcile without `delivered`', () => {
       ['ord_1', 'not_taken_back', undefined],
     ]);
   });
+
+  test('does not count an order as taken back by its payment, if the log shows the order as it is by now', async () => {
+    const shop = openShop();
+    shop.receiver.on('order:updated', () => {});
+    const refunded = paid(1, { status: 56, updated_at: ago(6 * MINUTE) });
+    const delivered = { ...(await answered(shop, entry(1))), payload: refunded };
+    expect(await findingsOf({ logs: [delivered], orders: [refunded] }, shop)).toEqual([
+      ['ord_1', 'not_taken_back', undefined],
+    ]);
+    const update = entry(2, { event: 'order:updated', payload: refunded });
+    const logs = [await answered(shop, update), delivered];
+    expect(await findingsOf({ logs, orders: [refunded] }, shop)).toEqual([]);
+  });
 });
 
 describe('reconcile', () => {
