@@ -89,14 +89,13 @@ async function withStore(
   { host, printer }: Session,
   work: (store: IdempotencyStore) => Promise<void>,
 ): Promise<void> {
-  const { store, findUnused, close } = await openStore(url, host);
+  const { store, isUsed, unused, close } = await openStore(url, host);
   try {
     // A first query by itself: if a driver cannot connect, its error does not name the store.
     await store.count({ state: 'dead' }).catch((error) => {
       throw new Error(`The store does not answer: ${describeError(error)}`);
     });
-    const note = await findUnused?.();
-    if (note !== undefined) printer.note(note);
+    if (unused !== undefined && (await isUsed()) === false) printer.note(unused);
     await work(store);
   } finally {
     await close();

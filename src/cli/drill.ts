@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
 import { openStore } from './dead/open-store.js';
 import { drawDrill, sentence, toPage } from './drill/page.js';
 import { type Drill, playDrill } from './drill/story.js';
@@ -43,8 +44,9 @@ async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   try {
     const file = join(folder, 'drill.db');
     if (flags.store === undefined) writeFileSync(file, '');
-    const { store, close } = await openStore(flags.store ?? file, host, true);
+    const { store, isUsed, close } = await openStore(flags.store ?? file, host, true);
     try {
+      if (await isUsed()) throw inUse();
       const { orders, seed } = flags;
       return conclude(
         await playDrill({ store, orders, seed, tell: teller(printer) }),
@@ -57,6 +59,13 @@ async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function inUse(): UsageError {
+  return new UsageError(
+    'option_invalid',
+    'A receiver or an earlier drill has used this store. The orders of the drill would stay in it, and nothing was done. Give --store an empty database of its own.',
+  );
 }
 
 function teller(printer: Printer) {

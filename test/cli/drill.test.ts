@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -21,6 +21,18 @@ describe('storefront-webhooks drill', () => {
     const page = readFileSync(html, 'utf8');
     expect(page).toContain('<strong>60 paid, 60 delivered once, 0 missing, 0 twice</strong>');
     expect(page.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|<script|src=/);
+  });
+
+  test('takes an empty store, and leaves one in use alone, such as its own', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'drill-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'shop.db');
+    writeFileSync(file, '');
+    const args = ['drill', '--orders', '60', '--store', file];
+    expect((await run(args, { env })).records().at(-1)).toMatchObject({ once: 60, findings: 0 });
+    const { status, stdout, stderr } = await run(args, { env });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Give --store an empty database of its own.');
   });
 
   test('prints its counts even if the page cannot be written', async () => {

@@ -15,8 +15,10 @@ import type { Host } from '../host.js';
 /** A store that was opened by its URL, and the function that closes it. */
 export interface OpenStore {
   readonly store: IdempotencyStore;
-  /** Returns a note for the operator if no receiver seems to have used the store. */
-  findUnused?(): Promise<string | undefined>;
+  /** Returns whether a receiver has used the store; `undefined` if the database does not say. */
+  isUsed(): Promise<boolean | undefined>;
+  /** A note for the operator if no receiver has used the store. Absent if such a store is not opened. */
+  readonly unused?: string;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,9 @@ export async function openStore(
 /** How long a driver may take, in milliseconds. Short, because an operator is waiting. */
 const TIMEOUT_MS = 10_000;
 
+/** Returns a row if the store holds a delivery or an effect. */
+const FIND_ROW = 'SELECT 1 FROM webhook_delivery LIMIT 1';
+
 /** Returns a row if the store's table is there. */
 const FIND_TABLE = "SELECT 1 WHERE to_regclass('webhook_delivery') IS NOT NULL";
 
@@ -74,16 +79,33 @@ async function openPostgres(url: string, mayCreate: boolean): Promise<OpenStore>
       keepAlive: true,
     });
     pool.on('error', () => {});
-    const close = () => pool.end();
-    if (!mayCreate) await refuseOther(async () => (await pool.query(FIND_TABLE)).rows, close);
-    return { store: postgresStore(pool), close };
+    return openTables(async (text) => (await pool.query(text)).rows, {
+      store: postgresStore(pool),
+      close: () => pool.end(),
+      mayCreate,
+    });
   }
   const postgres = await load<typeof import('postgres')>('postgres');
   if (!postgres) throw noDriver('PostgreSQL', 'pg');
   const sql = postgres(url, { connect_timeout: TIMEOUT_MS / 1000, max: 2 });
-  const close = () => sql.end();
-  if (!mayCreate) await refuseOther(async () => sql.unsafe(FIND_TABLE), close);
-  return { store: postgresStore(sql), close };
+  return openTables(async (text) => sql.unsafe(text), {
+    store: postgresStore(sql),
+    close: () => sql.end(),
+    mayCreate,
+  });
+}
+
+async function openTables(
+  query: (text: string) => Promise<readonly unknown[]>,
+  { mayCreate, ...opened }: Pick<OpenStore, 'store' | 'close'> & { readonly mayCreate: boolean },
+): Promise<OpenStore> {
+  if (!mayCreate) await refuseOther(() => query(FIND_TABLE), opened.close);
+  return { ...opened, isUsed: () => known(async () => (await query(FIND_ROW)).length > 0) };
+}
+
+/** @returns The answer; `undefined` if the database has no such table, or does not answer. */
+async function known(ask: () => Promise<boolean>): Promise<boolean | undefined> {
+  return ask().catch(() => undefined);
 }
 
 /** @throws {UsageError} If the database has no table of a store, which its first use would create. */
@@ -113,11 +135,10 @@ async function openRedis(url: string): Promise<OpenStore> {
       retryStrategy: () => null,
     });
     client.on('error', () => {});
-    const hint =
-      ' If the client of the receiver has a keyPrefix, add it to the address: ?keyPrefix=…';
     return {
       store: redisStore(client),
-      findUnused: () => findUnused(client.exists(LAYOUT_KEY), hint),
+      isUsed: () => known(async () => (await client.exists(LAYOUT_KEY)) > 0),
+      unused: `${UNUSED} If the client of the receiver has a keyPrefix, add it to the address: ?keyPrefix=…`,
       close: async () => client.disconnect(),
     };
   }
@@ -126,12 +147,8 @@ async function openRedis(url: string): Promise<OpenStore> {
   return openNodeRedis(redis, url);
 }
 
-/** @param found - How many keys record the layout of a store: a receiver writes one at its first delivery. */
-async function findUnused(found: Promise<number>, hint = ''): Promise<string | undefined> {
-  // A node of a cluster may not have the key. Then nothing is known.
-  if ((await found.catch(() => undefined)) !== 0) return undefined;
-  return `No receiver has used this Redis database as its store. Check the address, and the number of the database at its end.${hint}`;
-}
+const UNUSED =
+  'No receiver has used this Redis database as its store. Check the address, and the number of the database at its end.';
 
 /** Opens a store with node-redis, whose earlier versions wait forever for a server that stops answering. */
 export async function openNodeRedis(
@@ -161,7 +178,8 @@ export async function openNodeRedis(
   }
   return {
     store: forward(redisStore(client), {}, (run) => limited(run())),
-    findUnused: () => findUnused(limited(client.exists(LAYOUT_KEY))),
+    isUsed: () => known(async () => (await limited(client.exists(LAYOUT_KEY))) > 0),
+    unused: UNUSED,
     close,
   };
 }
@@ -190,7 +208,11 @@ async function openSqlite(file: string): Promise<OpenStore> {
       `No receiver has used the file ${file} as its store. This command does not create a store.`,
     );
   }
-  return { store: sqliteStore(database), close: async () => void database.close() };
+  return {
+    store: sqliteStore(database),
+    isUsed: () => known(async () => reader.prepare(FIND_ROW).all().length > 0),
+    close: async () => void database.close(),
+  };
 }
 
 /** Imports a package that the project or this package can resolve; `undefined` if neither can. */

@@ -83,6 +83,15 @@ function contract(makeUrl: () => string) {
     expect([await store.count({ state: 'dead' }), shop.delivered]).toEqual([0, ['ord_2']]);
     await close();
   });
+
+  test('a drill leaves a store in use alone', async () => {
+    const { store, close } = await openStore(makeUrl());
+    await leaveDead(store, ['ord_1']);
+    const { status, stdout, stderr } = await run(['drill', '--store', makeUrl()]);
+    expect(stderr).toContain('Give --store an empty database of its own.');
+    expect([status, stdout, await store.count({ state: 'dead' })]).toEqual([2, '', 1]);
+    await close();
+  });
 }
 
 withPostgres('storefront-webhooks dead, over PostgreSQL', () => {
@@ -140,10 +149,10 @@ withRedis('storefront-webhooks dead, over Redis', () => {
 
   test('notes it with node-redis, too', async () => {
     const { default: redis } = await import('redis');
-    const { store, findUnused, close } = await openNodeRedis(redis, server?.url ?? '');
-    expect(await findUnused?.()).toMatch(/^No receiver has used .* at its end\.$/);
+    const { store, isUsed, unused, close } = await openNodeRedis(redis, server?.url ?? '');
+    expect([await isUsed(), unused]).toEqual([false, expect.stringMatching(/ at its end\.$/)]);
     await leaveDead(store, ['ord_1']);
-    expect(await findUnused?.()).toBeUndefined();
+    expect(await isUsed()).toBe(true);
     await close();
   });
 });

@@ -220,7 +220,7 @@ Lists the orders for which the provider and your shop disagree, with the flags o
 
 Plays three days of a shop in which everything goes wrong, on a real store, and counts the goods: [recovery.md](recovery.md#the-drill).
 
-\`--html\` and \`--svg\` draw the three days; \`--store\` takes your PostgreSQL, Redis or SQLite.
+\`--html\` and \`--svg\` draw the three days; \`--store\` takes an empty database of your PostgreSQL, Redis or SQLite. In a store that a receiver has used, the drill does nothing.
 
 ## completion
 
