@@ -93,7 +93,7 @@ export class Answers {
   /** Notes a delivery that was answered with success at another address of the account. */
   async addElsewhere(entry: WebhookLog): Promise<void> {
     if (!isSuccess(entry.response_code ?? 0)) return;
-    const found = await readEntry(entry, this.#settings, true);
+    const found = await readEntry(entry, { ...this.#settings, scopes: undefined }, true);
     const subject = typeof found === 'object' ? subjectOf(found) : undefined;
     if (subject !== undefined) this.#elsewhere.add(subject);
   }

@@ -30,6 +30,8 @@ export interface Found {
   readonly without: readonly string[];
   /** The addresses of other shops, which differ in their query alone. */
   readonly apart: ReadonlySet<string | undefined>;
+  /** The scopes of the receiver's addresses; `undefined` without a `secret` function. */
+  readonly scopes: ReadonlySet<string> | undefined;
   /** The addresses of all endpoints of the account, most like the first of `without` first. */
   readonly others: readonly string[];
 }
@@ -47,7 +49,8 @@ export async function findEndpoint(
   );
   for await (const { items } of pages) all.push(...items);
   const addresses = all.flatMap(({ url }) => url ?? []);
-  const apart = receiver.findsShop ? new Set<string>() : apartByQuery(addresses, urls);
+  const scopes = receiver.findsShop ? await scopesOf(urls, receiver) : undefined;
+  const apart = await apartByScope(apartByQuery(addresses, urls), scopes, receiver);
   const isOurs = addressTest(urls, apart);
   const ours = all.filter(({ url }) => isOurs(url));
   const disabled = ours.filter((one) => one.enabled === false);
@@ -56,7 +59,38 @@ export async function findEndpoint(
   const [wanted = urls[0] ?? ''] = without;
   const others = new Set(addresses.flatMap((address) => withoutQuery(address) ?? []));
   const state = stateOf({ disabled, enabled, without }, urls, receiver);
-  return { state, disabled, enabled, without, apart, others: nearestFirst(wanted, [...others]) };
+  return {
+    state,
+    disabled,
+    enabled,
+    without,
+    apart,
+    scopes,
+    others: nearestFirst(wanted, [...others]),
+  };
+}
+
+async function scopesOf(
+  urls: readonly (string | undefined)[],
+  receiver: Recovering,
+): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(urls.map((url) => receiver.scopeOf(url ?? '')));
+  return new Set(found.flatMap((scope) => scope ?? []));
+}
+
+/** Keeps the neighbours that belong to another shop. Without a `secret` function, each does. */
+async function apartByScope(
+  neighbours: ReadonlySet<string | undefined>,
+  scopes: ReadonlySet<string> | undefined,
+  receiver: Recovering,
+): Promise<ReadonlySet<string | undefined>> {
+  if (!scopes) return neighbours;
+  const apart = new Set<string | undefined>();
+  for (const one of neighbours) {
+    const [scope] = await scopesOf([one], receiver);
+    if (scope !== undefined && !scopes.has(scope)) apart.add(one);
+  }
+  return apart;
 }
 
 /**

@@ -42,14 +42,14 @@ export async function readEntry(
   settings: SourceSettings,
   sends: boolean,
 ): Promise<EntryFound | Unusable> {
-  const { receiver, now, pendingAfterMs } = settings;
+  const { receiver, now, pendingAfterMs, scopes } = settings;
   // A user's function may throw for an odd entry. The other entries must still be found.
   const logged = await receiver.read(entry).catch((error: unknown) => {
     receiver.onError(error, entry);
     return 'unreadable' as const;
   });
   if (logged === 'unreadable') return logged;
-  if (!logged) return 'unknownShop';
+  if (!logged || scopes?.has(logged.scope) === false) return 'unknownShop';
   const { answeredBy, receipt, event, delivery, keyWithoutId } = logged;
   const shop = `${withoutQuery(entry.url ?? '')} ${logged.scope}`;
   const shown = deliveryStatus(entry, answeredBy, { now, pendingAfterMs, sends });
@@ -137,7 +137,7 @@ export function timeOr(time: unknown, otherwise: number): number {
 /**
  * Why this receiver cannot use an entry. `unreadable`: the entry does not match the specification, or a
  * function of the receiver's, such as `unwrap` or `keyBy`, threw for it. `unknownShop`: the `secret` function
- * gives no secret for its address.
+ * gives no secret for its address, or that of another shop than the one of `url`.
  */
 export type Unusable = 'unreadable' | 'unknownShop';
 

@@ -66,6 +66,8 @@ export interface Recovering {
   handles(event: string): boolean;
   /** Whether the receiver's `secret` function finds the shop by the address of the request. */
   readonly findsShop: boolean;
+  /** Returns the scope of the shop at an address; `undefined` if the `secret` function knows none, or throws. */
+  scopeOf(url: string): Promise<string | undefined>;
   /** Whether each handler of a paid order runs once per order, whichever delivery says that it is paid. */
   isOncePerOrder(): boolean;
   /**
@@ -115,6 +117,7 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
     isToldBy: (event) => isToldBy(event, processing.router),
     handles: (event) => isFront || settings.unwrap !== false || processing.router.handles(event),
     findsShop: settings.secretSource.asksRequest,
+    scopeOf: (url) => scopeOf(url, settings),
     read: (entry) => readLogged(entry, settings),
     asPaid: (order) => ({ ...order, status: paidStatuses[0] ?? order.status }),
     readOrder: (order, url) => readPaidOrder(order, url, settings),
@@ -228,6 +231,12 @@ async function findShop({ id, event, url, at }: ApiRecord, { secretSource }: Set
     : '';
   const about = { key: '', scope: '', id, event, body: NO_BYTES, receivedAt: at.getTime() };
   return secretSource.findAgain({ ...about, proof });
+}
+
+async function scopeOf(url: string, settings: Settings): Promise<string | undefined> {
+  const about = { id: '', event: PAID, url, payload: {}, at: new Date() };
+  // If the function throws, it throws again for each entry, which is reported as unreadable.
+  return (await findShop(about, settings).catch(() => null))?.scope;
 }
 
 function requestTo(url: string) {

@@ -55,10 +55,13 @@ export async function readLog(
   const states = new OrderStates(logged);
   const copies = new Copies();
   // The provider may report a refund to another address only.
-  const others = withoutErrors(settings);
-  const onOther = async (entry: WebhookLog) => {
+  const others = { ...withoutErrors(settings), scopes: undefined };
+  const onOther = async (entry: WebhookLog, isHere = false) => {
     const found = await readEntry(entry, others, sends);
-    if (typeof found === 'object') states.add(found, entry.created_at);
+    if (typeof found !== 'object') return;
+    states.add(found, entry.created_at);
+    // An order of another shop at this address is not missing from the log.
+    if (isHere && isPaidOrder(found, isTelling)) logged?.add(found.recordId, entry.url);
   };
   let counts = noCounts();
   let firstPaidAt = Number.POSITIVE_INFINITY;
@@ -85,6 +88,7 @@ export async function readLog(
           await answers.add(entry, found);
           states.add(found, entry.created_at);
         }
+        if (found === 'unknownShop') await onOther(entry, true);
         const sentAt = timeOr(entry.created_at, settings.now);
         if (isPaidOrder(found, isTelling)) firstPaidAt = Math.min(firstPaidAt, sentAt);
         if (sentAt < settings.since) {

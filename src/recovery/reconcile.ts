@@ -56,7 +56,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const read = readReconcileOptions(options);
   const pace = new Pace(read);
   const found = await findEndpoint(read, pace);
-  const settings = { ...read, apart: found.apart };
+  const settings = { ...read, apart: found.apart, scopes: found.scopes };
   const { receiver, since, now } = settings;
   const sends = isSending(found);
   const gathered = await readHistories(settings, pace, sends);

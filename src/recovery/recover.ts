@@ -73,7 +73,7 @@ export async function recover(options: RecoverOptions): Promise<Recovery> {
   const { apply, queued, receiver } = read;
   const pace = new Pace(read);
   const found = await findEndpoint(read, pace);
-  const settings = { ...read, apart: found.apart };
+  const settings = { ...read, apart: found.apart, scopes: found.scopes };
   if (apply && settings.orders === undefined) checkAddresses(found);
   // Create the new endpoint first: the provider sends it every order paid from now on. Delete the old one
   // last: if the process is killed in between, the next run still sees that orders have to be compared, and

@@ -21,8 +21,8 @@ export interface SourceOptions {
   client: RecoveryClient;
   /**
    * The address that the provider sends to, as in the webhook endpoint; or several. Its query counts only if
-   * two endpoints differ in nothing else. The log has what was sent to all endpoints of the account, and some
-   * may not be yours.
+   * two endpoints differ in nothing else, or if the receiver has a `secret` function: then only deliveries of the
+   * shop at `url` count. The log has what was sent to all endpoints of the account, and some may not be yours.
    */
   url: string | readonly string[];
   /** How far back to look: a date, or milliseconds. Default 7 days. */
@@ -63,6 +63,11 @@ export interface SourceSettings {
   readonly urls: readonly string[];
   /** The addresses of other shops, which differ in their query alone. */
   readonly apart: ReadonlySet<string | undefined>;
+  /**
+   * The scopes of `urls`: the owner of the account chooses the addresses in the log, and must reach no other shop.
+   * `undefined` if every address has the same shop.
+   */
+  readonly scopes: ReadonlySet<string> | undefined;
   readonly since: number;
   readonly now: number;
   readonly pendingAfterMs: number;
@@ -120,6 +125,7 @@ export function readSourceOptions(
     client,
     urls: readUrls(options.url, checks),
     apart: new Set(),
+    scopes: undefined,
     since: readSince(options.since, now.getTime(), checks),
     now: now.getTime(),
     pendingAfterMs: checks.positive('pendingAfter', options.pendingAfter ?? 5 * 60_000),

@@ -89,7 +89,8 @@ describe('a bad delivery does not block the others, if', () => {
       ...one,
       url: `${URL}?${(one.payload as { id: string }).id}`,
     }));
-    const recovery = await recoverFrom({ logs }, shop);
+    const url = logs.map((one) => one.url);
+    const recovery = await recoverFrom({ logs }, shop, { url });
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_3 handled']);
     expect([recovery.log.unreadable, recovery.complete]).toEqual([1, false]);
     expect(new Set(shop.told)).toEqual(new Set(['whl_2: Error: boom']));

@@ -37,6 +37,14 @@ describe('a migration to another address', () => {
     expect(shop.delivered).toEqual([live]);
   });
 
+  test('does not deliver that either if the old address is that of another scope', async () => {
+    const shop = openPlain({ secret: ({ url = '' }) => ({ secret: SECRET, scope: url }) });
+    const old = { payload: paid(1), response_code: 200, response: 'ok' };
+    const logs = [entry(2, { ...old, url: 'https://shop.example/old' }), entry(1)];
+    const { deliveries } = await recoverFrom({ logs }, shop);
+    expect(deliveries).toMatchObject([{ recordId: 'ord_1', outcome: 'earlier' }]);
+  });
+
   test('delivers what the new address missed after its first answer', async () => {
     const seller = await openSeller();
     await seller.endpoint('/old');

@@ -96,6 +96,23 @@ describe('reconcile', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(kinds);
   });
 
+  test('does not take the answer of another shop at the same address for its own', async () => {
+    const receiver = createReceiver({
+      secret: ({ url = '' }) => ({ secret: SECRET, scope: url }),
+      store: durableStore(),
+    }).on('order:paid', () => {});
+    const order = entry(1, { url: `${URL}?shop=b` });
+    const { status, headers, body } = await deliver(receiver, order.payload, {
+      ...{ event: 'order:paid', id: `${order.id}`, url: '/webhooks?shop=b' },
+    });
+    const its = { response_code: status, response: body, response_headers: { ...headers } };
+    const provided = { logs: [{ ...order, ...its }, entry(2)], orders: [paid(1)] };
+    const [a, b] = [`${URL}?shop=a`, `${URL}?shop=b`];
+    const found = async (url: string[]) =>
+      (await reconcileWith(provided, { receiver }, { url })).delivered;
+    expect([await found([a]), await found([a, b])]).toEqual([0, 1]);
+  });
+
   test('counts the orders that are too young to judge', async () => {
     const orders = [paid(1), paid(2, { updated_at: ago(MINUTE) })];
     const result = await reconcileWith({ logs: [], orders }, openShop(), {

@@ -452,8 +452,59 @@ describe('a missed delivery', () => {
       store: durableStore(),
     }).on('order:paid', ({ scope }) => void scopes.push(scope));
     const logs = [entry(1, { url: `${URL}?shop=b` }), entry(2)];
-    const { log, complete } = await recoverFrom({ logs }, { receiver });
+    const { log, complete } = await recoverFrom({ logs }, { receiver }, { url: `${URL}?shop=b` });
     expect([scopes, log.unknownShop, log.unreadable, complete]).toEqual([['b'], 1, 0, false]);
+  });
+
+  describe('that the owner of the account has sent to another shop', () => {
+    const [A, B] = [`${URL}?shop=a`, `${URL}?shop=b`];
+    const endpoints = [A, B].map((url) => ({ ...ENDPOINT, id: url, url }));
+    const open = () => {
+      const delivered: string[] = [];
+      const receiver = createReceiver({
+        secret: ({ url = '' }) => ({ secret: SECRET, scope: url.slice(-1) }),
+        store: durableStore(),
+      })
+        .onPaid(({ payload: { id }, scope }) => void delivered.push(`${scope} ${id}`))
+        .on('query:created', () => {});
+      return { receiver, delivered };
+    };
+
+    test.each([
+      ['without an endpoint, is counted', endpoints.slice(0, 1), 1, false],
+      ['with an endpoint of its own, is left out', endpoints, 0, true],
+    ])('%s', async (_, given, unknownShop, complete) => {
+      const shop = open();
+      const logs = [entry(1, { url: B }), entry(2, { url: A })];
+      const options = { url: A, orders: false };
+      const recovery = await recoverFrom({ logs, endpoints: given }, shop, options);
+      expect(shop.delivered).toEqual(['a ord_2']);
+      expect(recovery).toMatchObject({ log: { unknownShop, unreadable: 0 }, complete });
+    });
+
+    test('while recovery reads it again, does not run', async () => {
+      const shop = open();
+      const logs = [entry(1, { url: A })];
+      const onRequest = (path: string) =>
+        path.endsWith('whl_1') ? Response.json(entry(1, { url: B })) : undefined;
+      const { deliveries } = await recoverFrom({ logs, onRequest }, shop, { url: A });
+      expect([shop.delivered, deliveries]).toMatchObject([[], [{ outcome: 'rejected' }]]);
+    });
+
+    test('is not run for this shop as an order that is missing from the log', async () => {
+      const shop = open();
+      const logs = [await live(shop, { url: A }), entry(1, { url: B })];
+      const provided = { logs, endpoints: endpoints.slice(0, 1), orders: [paid(1), paid(2)] };
+      await recoverFrom(provided, shop, { url: A, orders: true });
+      expect(shop.delivered).toEqual(['a ord_2']);
+    });
+
+    test('runs if its address is given, too', async () => {
+      const shop = open();
+      const logs = [entry(1, { url: B }), entry(2, { url: A })];
+      await recoverFrom({ logs, endpoints }, shop, { url: [A, B] });
+      expect(shop.delivered.sort()).toEqual(['a ord_2', 'b ord_1']);
+    });
   });
 
   test('is unavailable while the store is down, after recovery has tried one for a while', async () => {

@@ -34,7 +34,7 @@ export function adviceOn(
       : []),
     ...(log.unknownShop > 0
       ? [
-          `${log.unknownShop} for no shop of this receiver: its secret function returns no secret for their address. Add the shop to the function, or leave its address out of --url.`,
+          `${log.unknownShop} for no shop of this receiver: its secret function returns no secret for their address, or another scope than for --url. Add the shop to the function, give --url the query that names it, or leave the address out of --url.`,
         ]
       : []),
     ...(log.waiting > 0 && endpoint !== 'enabled'
