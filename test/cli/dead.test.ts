@@ -341,6 +341,20 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(counted.records()).toMatchObject([{ dead: 1 }]);
   });
 
+  test('sends deliveries with a scope only if it is named', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveInScopes(store, ['games']);
+    const shop = await openShop(store);
+    const to = ['dead', 'redrive', file, '--to', shop.url, '--apply'];
+    const { status, stderr } = await run(to, { env });
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/the scope "games".*--scope/)]);
+    expect([shop.delivered, await store.count({ state: 'dead' })]).toEqual([[], 1]);
+    expect(await run([...to, '--scope', 'games'], { env })).toMatchObject({ status: 0 });
+    expect(shop.delivered).toHaveLength(1);
+    await close();
+  });
+
   test('sends the deliveries of one shop only', async () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);

@@ -70,7 +70,7 @@ async function redriveAll(
     validateHeaderName(`${flags.headerPrefix ?? 'X-Service-'}Event`);
   }
   const wanted = await findWanted(store, flags, printer);
-  if (flags.apply && flags.to !== undefined) refuseSeveralShops(wanted);
+  if (flags.apply && flags.to !== undefined && flags.scope === undefined) refuseOtherShops(wanted);
   let allGood = true;
   let putBack = 0;
   let taken = 0;
@@ -190,16 +190,19 @@ function toRepeat(keys: readonly string[], { state, where }: Flags): string {
   return `${again} for each, with --where key=… in place of ${flags}: ${toList(keys)}.`;
 }
 
-/** The shop at one address has one secret and one scope. It would run the deliveries of another shop under new keys. */
-function refuseSeveralShops(wanted: readonly Listed[]): void {
+/**
+ * The shop at one address has one secret and one scope. It would run the deliveries of another shop under new keys, as
+ * genuine, because this command signs them with its secret. So the operator has to name the scope.
+ */
+function refuseOtherShops(wanted: readonly Listed[]): void {
   const scopes = [...new Set(wanted.map(({ scope }) => scope))].sort();
-  if (scopes.length < 2) return;
+  if (scopes.every((scope) => scope === '')) return;
+  const named = scopes.slice(0, 5).map((scope) => JSON.stringify(scope));
   throw new UsageError(
     'option_invalid',
-    `These deliveries have several scopes: ${scopes
-      .slice(0, 5)
-      .map((scope) => JSON.stringify(scope))
-      .join(', ')}. Name one with --scope, and the address and the secret of its shop.`,
+    scopes.length > 1
+      ? `These deliveries have several scopes: ${named.join(', ')}. Name one with --scope, and the address and the secret of its shop.`
+      : `These deliveries have the scope ${named[0]}. If the address and the secret are those of its shop, name it with --scope.`,
   );
 }
 
