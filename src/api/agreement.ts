@@ -5,6 +5,19 @@ import { isSameAmount, toSortable } from '../schemas/values.js';
 
 const SAME = ['id', 'product_id', 'email', 'currency', 'quantity'] as const;
 
+/** The fields of the provider's order that are compared. */
+export type ComparedOrder = Pick<
+  Order,
+  (typeof SAME)[number] | 'value' | 'status' | 'updated_at' | 'product_title'
+>;
+
+/** Returns the compared fields alone. The others may be large, such as the goods. */
+export function toCompared(order: Order): ComparedOrder {
+  const { id, product_id, email, currency, quantity } = order;
+  const { value, status, updated_at, product_title } = order;
+  return { id, product_id, email, currency, quantity, value, status, updated_at, product_title };
+}
+
 export const NO_SUCH_ORDER: readonly Issue[] = [{ path: 'id', message: 'belongs to no order' }];
 
 export const OTHER_TITLE: readonly Issue[] = [
@@ -12,7 +25,10 @@ export const OTHER_TITLE: readonly Issue[] = [
 ];
 
 /** Returns whether the title in a delivery is that of the provider's order, or one of them is missing. */
-export function hasSameTitle({ payload }: StatedOrder, { product_title: title }: Order): boolean {
+export function hasSameTitle(
+  { payload }: StatedOrder,
+  { product_title: title }: ComparedOrder,
+): boolean {
   const stated = payload.product_title;
   return stated === undefined || title === undefined || stated === title;
 }
@@ -23,7 +39,7 @@ export function hasSameTitle({ payload }: StatedOrder, { product_title: title }:
  */
 export function findDisagreements(
   { payload, paidStatuses }: StatedOrder,
-  order: Order,
+  order: ComparedOrder,
 ): readonly Issue[] {
   const differs = (field: string, isSame: (one: unknown, other: unknown) => boolean) => {
     const [one, other] = [

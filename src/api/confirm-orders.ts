@@ -3,9 +3,15 @@ import { OptionChecks } from '../errors/option-checks.js';
 import type { Confirm, Confirmation, StatedOrder } from '../process/confirm.js';
 import { withTimeout } from '../runtime/timing.js';
 import type { Issue } from '../schemas/issue.js';
-import type { Order } from '../schemas/order.js';
 import { hasMethods } from '../stores/platform.js';
-import { findDisagreements, hasSameTitle, NO_SUCH_ORDER, OTHER_TITLE } from './agreement.js';
+import {
+  type ComparedOrder,
+  findDisagreements,
+  hasSameTitle,
+  NO_SUCH_ORDER,
+  OTHER_TITLE,
+  toCompared,
+} from './agreement.js';
 import { ApiError } from './api-error.js';
 import type { ApiAttempt, ReadOptions } from './call-options.js';
 import type { Client } from './client.js';
@@ -128,7 +134,7 @@ async function confirm(
 
 async function judge(
   stated: StatedOrder,
-  order: Order | undefined,
+  order: ComparedOrder | undefined,
   products: OrderReader['products'],
 ): Promise<readonly Issue[]> {
   if (!order) return NO_SUCH_ORDER;
@@ -158,7 +164,7 @@ async function isProduct(
 interface Asked {
   readonly at: number;
   /** Resolves to `undefined` if there is no such order. */
-  readonly order: Promise<Order | undefined>;
+  readonly order: Promise<ComparedOrder | undefined>;
   isOver: boolean;
   /** Whether the service has answered, and not by a 5xx. */
   isAnswered: boolean;
@@ -182,9 +188,7 @@ class AskedOrders {
    */
   lately(id: string, since = Number.NEGATIVE_INFINITY): Asked | undefined {
     const asked = this.#byId.get(id);
-    if (!asked || asked.at < since) return undefined;
-    const isFresh = performance.now() - asked.at < this.#keepMs;
-    return isFresh || !asked.isOver ? asked : undefined;
+    return asked && asked.at >= since && this.#isUsable(asked) ? asked : undefined;
   }
 
   ask(id: string): Asked {
@@ -194,8 +198,7 @@ class AskedOrders {
     const asked: Asked = { at: performance.now(), order, isOver: false, isAnswered: false };
     this.#byId.delete(id);
     this.#byId.set(id, asked);
-    const [oldest = id] = this.#byId.keys();
-    if (this.#byId.size > MAX_KEPT) this.#byId.delete(oldest);
+    this.#deleteOld();
     order.then(
       () => {
         asked.isOver = true;
@@ -206,15 +209,28 @@ class AskedOrders {
     );
     return asked;
   }
+
+  /** Deletes the expired orders, which are the oldest. Customer data must not stay in memory. */
+  #deleteOld(): void {
+    for (const [id, asked] of this.#byId) {
+      if (this.#isUsable(asked) && this.#byId.size <= MAX_KEPT) return;
+      this.#byId.delete(id);
+    }
+  }
+
+  #isUsable({ at, isOver }: Asked): boolean {
+    return !isOver || performance.now() - at < this.#keepMs;
+  }
 }
 
 async function fetchOrder(
   { orders }: OrderReader,
   id: string,
   onAttempt: (attempt: ApiAttempt) => void,
-): Promise<Order | undefined> {
+): Promise<ComparedOrder | undefined> {
   try {
-    return await orders.get(id, { signal: AbortSignal.timeout(TIMEOUT_MS), onAttempt });
+    const options = { signal: AbortSignal.timeout(TIMEOUT_MS), onAttempt };
+    return toCompared(await orders.get(id, options));
   } catch (error) {
     if (isNoRecord(error)) return undefined;
     throw error;

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   createReceiver,
   type IdempotencyStore,
@@ -506,6 +508,31 @@ describe('a confirmed order', () => {
     expect(await ask(1)).toMatchObject({ kept: true });
     expect(await ask(0)).toMatchObject({ kept: false });
     expect(get).toHaveBeenCalledTimes(1_002);
+  });
+
+  test('leaves memory, except for the fields that are compared, and these once `keep` has passed', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const [large, title] = [new Set<WeakRef<object>>(), new Set<WeakRef<object>>()];
+    const get = async (id: string) => {
+      const order = { id, status: 100, email: 'a@b.example', product_title: Object('Game') };
+      title.add(new WeakRef(order.product_title));
+      large.add(new WeakRef(order));
+      return order;
+    };
+    const confirm = confirmOrders({ orders: { get } }, { keep: 50 });
+    const ask = (id: string) =>
+      confirm({ payload: { id }, event: 'order:paid', scope: '', paidStatuses: [100] });
+    const left = async (refs: Set<WeakRef<object>>) => {
+      await new Promise((resolve) => setTimeout(resolve));
+      collect();
+      return [...refs].filter((one) => one.deref()).length;
+    };
+    for (const id of ['ord_1', 'ord_2', 'ord_3']) await ask(id);
+    expect(await left(large)).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await ask('ord_4');
+    expect(await left(title)).toBe(1);
   });
 });
 
