@@ -12,7 +12,8 @@ export interface Page<Item> {
  * The first page is requested at once, the others when they are reached.
  *
  * Pages shift while records are created and deleted: a record that occurs again on the next page is yielded
- * once, and a record that moves to a page that was read before is missed.
+ * once, and a record that moves to a page that was read before is missed. `for await` ends after the last page, and
+ * also after five pages in a row without a new record.
  */
 export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
@@ -20,6 +21,9 @@ export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
  * How many pages in a row may have no readable record, if the provider does not say how many pages there are.
  */
 export const MAX_UNREADABLE = 20;
+
+/** How many pages in a row may have no new record, even if the provider says that more follow. */
+const MAX_STALE = 5;
 
 /** A page, and whether records are missing from it because they cannot be read. */
 interface ReadPage<Item> {
@@ -58,15 +62,18 @@ async function* iterate<Item extends { readonly id: string }>(
   read: (page: number) => Promise<ReadPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   const given = new Set<string>();
-  let unreadable = 0;
+  let [unreadable, stale] = [0, 0];
   for (let next = await begun; ; next = await read(next.page.page + 1)) {
     const { page, hasUnreadable } = next;
     const fresh = page.items.filter(({ id }) => !given.has(id));
     for (const item of fresh) given.add(item.id);
     yield* fresh;
     unreadable = hasUnreadable && page.items.length === 0 ? unreadable + 1 : 0;
+    stale = fresh.length > 0 || hasUnreadable ? 0 : stale + 1;
     // Without a total, the list ends at a page without new records, unless no record of the page can be read.
     const mayGoOn = fresh.length > 0 || (unreadable > 0 && unreadable <= MAX_UNREADABLE);
-    if (page.totalPages === undefined ? !mayGoOn : page.page >= page.totalPages) return;
+    const { totalPages } = page;
+    if (totalPages === undefined ? !mayGoOn : page.page >= totalPages || stale === MAX_STALE)
+      return;
   }
 }

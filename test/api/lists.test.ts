@@ -71,6 +71,27 @@ describe('a list in for await', () => {
     expect(provider.received).toHaveLength(1);
   });
 
+  test.each([
+    ['empty pages', [], [order('ord_1')], 6],
+    ['the same page', [order('ord_1')], [order('ord_1')], 6],
+  ])(
+    'ends after five pages without new records if a total that is too large brings %s',
+    async (_, rest, first, requests) => {
+      const headers = { 'X-Total-Pages': '99' };
+      provider.answers(json(200, first, headers), json(200, rest, headers));
+      expect(idsOf(await collect(orders.list()))).toEqual(['ord_1']);
+      expect(provider.received).toHaveLength(requests);
+    },
+  );
+
+  test('goes on after four pages without new records, and after unreadable ones', async () => {
+    const headers = { 'X-Total-Pages': '12' };
+    const [one, none, odd] = [[order('ord_1')], [], [{ id: 'ord_2' }]];
+    const pages = [one, none, one, none, one, odd, none, none, none, none, odd, [order('ord_3')]];
+    provider.answers(...pages.map((page) => json(200, page, headers)));
+    expect(idsOf(await collect(orders.list({ onIssues() {} })))).toEqual(['ord_1', 'ord_3']);
+  });
+
   test('ends at a page without new records if there is no total', async () => {
     provider.answers(serve(() => many, 20, false));
     expect(idsOf(await collect(orders.list()))).toEqual(many);
