@@ -54,8 +54,18 @@ export function* framing(body: Bytes): Generator<Candidate<Bytes>> {
   if (CHUNK.test(text)) yield* one(unchunk(text), 'framed', 'the chunks of the transfer coding');
   const head = /^[A-Z]{3,7} \S+ HTTP\/|^HTTP\//.test(text) ? text.indexOf('\r\n\r\n') : -1;
   if (head > 0) yield* one(body.subarray(head + 4), 'framed', 'the head of the request');
-  const [, , part] = /^--([^\r\n]+)\r\n[\s\S]*?\r\n\r\n([\s\S]*)\r\n--\1/.exec(text) ?? [];
+  const part = partOf(text);
   if (part !== undefined) yield* one(LATIN_1.encode(part), 'framed', 'the parts of multipart');
+}
+
+/** Returns the content of the first part of a multipart body, up to the last boundary. */
+function partOf(text: string): string | undefined {
+  const [line, boundary] = /^--([^\r\n]+)\r\n/.exec(text) ?? [];
+  if (line === undefined) return undefined;
+  const headEnd = text.indexOf('\r\n\r\n', line.length);
+  const end = text.lastIndexOf(`\r\n--${boundary}`);
+  const start = headEnd + 4;
+  return headEnd < 0 || end < start ? undefined : text.slice(start, end);
 }
 
 const CHUNK = /^([0-9a-f]{1,8})(?:;[^\r\n]*)?\r\n/i;

@@ -35,7 +35,7 @@ const words = (name: string) =>
     .replace(/[-\s]/g, '_')
     .toLowerCase();
 const camel = (name: string) =>
-  words(name).replace(/_+([a-z\d])/g, (_, letter) => letter.toUpperCase());
+  words(name).replace(/(?<!_)_+([a-z\d])/g, (_, letter) => letter.toUpperCase());
 
 const CASES: readonly (readonly [example: string, (name: string) => string, cost: number])[] = [
   ['product_id', words, 3],
@@ -76,11 +76,17 @@ function* renamed(objects: readonly ObjectNode[]): Generator<Change> {
   }
 }
 
+/** Returns what all names begin with, up to the last separator in it. */
 function prefixOf(members: Members): string {
-  let [prefix = ''] = members.map(([name]) => /^.*[_.-]/.exec(name)?.[0]);
-  for (const [name] of members)
-    while (!name.startsWith(prefix)) prefix = prefix.slice(0, -1).replace(/[^_.-]+$/, '');
-  return members.length < 2 ? '' : prefix;
+  const [[first = ''] = []] = members;
+  let { length } = first;
+  for (const [name] of members) {
+    let same = 0;
+    while (same < length && name[same] === first[same]) same += 1;
+    length = same;
+  }
+  while (length > 0 && !/[_.-]/.test(first[length - 1] ?? '')) length -= 1;
+  return members.length < 2 ? '' : first.slice(0, length);
 }
 
 type Compare = (a: string, b: string) => number;

@@ -9,11 +9,12 @@ type Body = Candidate<Uint8Array>;
 /** Yields the content of a body that is an envelope, or a value as a language prints it. */
 export function* contentsOf(text: string): Generator<Body> {
   if (/^\{\s*(?:'|"[^"]*"\s*=>|:?\w+:? )/.test(text.slice(0, 200)) || text.includes('=>')) {
+    // A pattern that could begin anywhere in a long run would take quadratic time.
     const ruby = (colon: string) => (piece: string) =>
-      piece.replace(/\bnil\b/g, 'null').replace(/\s*=>\s*/g, colon);
+      piece.replace(/\bnil\b/g, 'null').replace(/(?<!\s)\s*=>\s*/g, colon);
     const printed: readonly (readonly [string, (piece: string) => string])[] = [
       ['Python', (piece) => piece],
-      ['console.log', (piece) => piece.replace(/([A-Za-z_$][\w$]*):/g, '"$1":')],
+      ['console.log', (piece) => piece.replace(/(?<![\w$])([A-Za-z_$][\w$]*):/g, '"$1":')],
       ['Ruby', ruby(':')],
       ['Ruby', ruby(': ')],
     ];

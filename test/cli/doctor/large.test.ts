@@ -64,3 +64,23 @@ test.each([
   expect(body.length).toBeGreaterThanOrEqual(TEN_MB);
   expect(diagnosed(body)).toBe('unexplained');
 });
+
+// With quadratic patterns, each takes from half a minute to hours.
+test.each([
+  ['a note with an arrow and a long word', inNote(`" =>"${'A'.repeat(400_000)}"`)],
+  ['a note with an arrow and white space', inNote(`" =>"${' '.repeat(400_000)}"`)],
+  ['white space after an arrow', `{"n":"=>"}${' '.repeat(400_000)}x`],
+  ['multipart without an end', `--a\r\n${'\r\n\r\n'.repeat(100_000)}`],
+  ['a name with many separators', inObject('a_'.repeat(200_000))],
+  ['a name with a long separator', inObject('_'.repeat(90_000))],
+])('doctor answers at once for %s', (_, body) => {
+  expect(diagnosed(body)).toBe('unexplained');
+});
+
+function inNote(note: string): string {
+  return JSON.stringify({ id: 'ord_1', status: 100, email: 'a@b.example', custom: { note } });
+}
+
+function inObject(name: string): string {
+  return JSON.stringify({ [name]: 1, b: 2 });
+}
