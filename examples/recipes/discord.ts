@@ -15,7 +15,7 @@ const receiver = createReceiver({
 }).onPaid(welcome);
 
 async function welcome({ payload: order, key, once, signal }: WebhookEvent<string, Order>) {
-  const name = fieldOf(order.custom, 'Discord');
+  const name = nameOf(order.custom, 'Discord');
   // Each step runs once, even if a later step fails and the delivery is retried.
   const isMember = await once('role', async () => name !== undefined && giveRole(name, signal));
   const todo = isMember ? '' : ` (give ${name ?? 'the buyer'} the role by hand)`;
@@ -31,16 +31,16 @@ async function welcome({ payload: order, key, once, signal }: WebhookEvent<strin
   });
 }
 
-/** Reads a checkout field from `{ Discord: 'name' }`, or from `[{ name: 'Discord', value: 'name' }]`. */
-function fieldOf(custom: Json | undefined, wanted: string): string | undefined {
+/** Reads a Discord user name from `{ Discord: 'name' }`, or from `[{ name: 'Discord', value: 'name' }]`. */
+function nameOf(custom: Json | undefined, wanted: string): string | undefined {
   if (typeof custom !== 'object' || custom === null) return undefined;
   const fields = Array.isArray(custom)
     ? custom.map((field): [unknown, unknown] => [Object(field).name, Object(field).value])
     : Object.entries(custom);
   const found = fields.find(([name]) => `${name}`.toLowerCase() === wanted.toLowerCase())?.[1];
-  if (typeof found !== 'string' || found.trim() === '') return undefined;
-  // Discord rejects a message of more than 2,000 characters, at each retry.
-  return [...found.trim()].slice(0, 100).join('');
+  const name = typeof found === 'string' ? found.trim() : '';
+  // Any other text of a buyer could forge lines and links in the message.
+  return /^[\w.]{2,32}(#\d{4})?$/.test(name) ? name : undefined;
 }
 
 /** Gives the role to a member. Returns whether there is such a member. */

@@ -104,10 +104,21 @@ describe('the Discord recipe', () => {
     },
   );
 
-  test('posts a sale whose checkout field is longer than a message may be', async () => {
-    const order = sold('ord_long', { Discord: '😀'.repeat(5000) });
-    expect(await send(order, 'order:paid', 'long')).toBe('handled');
-    expect(JSON.stringify(asked.at(-1)?.body)).toContain(`(give ${'😀'.repeat(100)} the role`);
+  test.each([
+    ['is longer than a message may be', 'a'.repeat(5000)],
+    ['forges a line', 'ada)\nSold: Premium (ada'],
+    ['forges a link', '[sign in](https://b.example)'],
+  ])('posts a sale without the text of a checkout field that %s', async (what, text) => {
+    const order = sold(`ord ${what}`, { Discord: text });
+    expect(await send(order, 'order:paid', what)).toBe('handled');
+    expect(done()).toEqual(['POST /channels/c/messages']);
+    expect(JSON.stringify(asked.at(-1)?.body)).toContain(' (give the buyer the role by hand)');
+  });
+
+  test('posts a name of which there is no member', async () => {
+    const order = sold('ord_old', { Discord: 'ada#1234' });
+    expect(await send(order, 'order:paid', 'old')).toBe('handled');
+    expect(JSON.stringify(asked.at(-1)?.body)).toContain(' (give ada#1234 the role by hand)');
   });
 
   test('gives the role once if the message fails the first time', async () => {
