@@ -13,7 +13,7 @@ export interface Page<Item> {
  *
  * Pages shift while records are created and deleted: a record that occurs again on the next page is yielded
  * once, and a record that moves to a page that was read before is missed. `for await` ends after the last page, and
- * also after five pages in a row without a new record.
+ * also if five pages in a row are empty or repeat the page before.
  */
 export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
@@ -22,7 +22,10 @@ export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
  */
 export const MAX_UNREADABLE = 20;
 
-/** How many pages in a row may have no new record, even if the provider says that more follow. */
+/**
+ * How many pages in a row may be empty or repeat the page before, even if the provider says that more follow. While
+ * new records push the others down, a page may have known records only, and the rest still follows.
+ */
 const MAX_STALE = 5;
 
 /** A page, and whether records are missing from it because they cannot be read. */
@@ -62,14 +65,17 @@ async function* iterate<Item extends { readonly id: string }>(
   read: (page: number) => Promise<ReadPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   const given = new Set<string>();
-  let [unreadable, stale] = [0, 0];
+  let [unreadable, stale, idsBefore] = [0, 0, ''];
   for (let next = await begun; ; next = await read(next.page.page + 1)) {
     const { page, hasUnreadable } = next;
     const fresh = page.items.filter(({ id }) => !given.has(id));
     for (const item of fresh) given.add(item.id);
     yield* fresh;
     unreadable = hasUnreadable && page.items.length === 0 ? unreadable + 1 : 0;
-    stale = fresh.length > 0 || hasUnreadable ? 0 : stale + 1;
+    const ids = page.items.map(({ id }) => id).join();
+    const isStale = ids === '' ? !hasUnreadable : ids === idsBefore;
+    stale = isStale ? stale + 1 : 0;
+    idsBefore = ids;
     // Without a total, the list ends at a page without new records, unless no record of the page can be read.
     const mayGoOn = fresh.length > 0 || (unreadable > 0 && unreadable <= MAX_UNREADABLE);
     const { totalPages } = page;

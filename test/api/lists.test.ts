@@ -74,17 +74,31 @@ describe('a list in for await', () => {
   test.each([
     ['empty pages', [], [order('ord_1')], 6],
     ['the same page', [order('ord_1')], [order('ord_1')], 6],
+    [
+      'the same page with an unreadable record',
+      [order('ord_1'), { id: 'ord_2' }],
+      [order('ord_1'), { id: 'ord_2' }],
+      6,
+    ],
   ])(
-    'ends after five pages without new records if a total that is too large brings %s',
+    'ends after five more pages if a total that is too large brings %s',
     async (_, rest, first, requests) => {
       const headers = { 'X-Total-Pages': '99' };
       provider.answers(json(200, first, headers), json(200, rest, headers));
-      expect(idsOf(await collect(orders.list()))).toEqual(['ord_1']);
+      expect(idsOf(await collect(orders.list({ onIssues() {} })))).toEqual(['ord_1']);
       expect(provider.received).toHaveLength(requests);
     },
   );
 
-  test('goes on after four pages without new records, and after unreadable ones', async () => {
+  test('misses no record while many new records push the others down', async () => {
+    const [newest, known, oldest] = ['ord_3', 'ord_2', 'ord_1'].map((id) => [order(id)]);
+    const pages = [newest, known, newest, known, newest, known, newest, known, oldest];
+    const headers = { 'X-Total-Pages': '9' };
+    provider.answers(...pages.map((page) => json(200, page, headers)));
+    expect(idsOf(await collect(orders.list()))).toEqual(['ord_3', 'ord_2', 'ord_1']);
+  });
+
+  test('goes on after four empty pages, and after unreadable ones', async () => {
     const headers = { 'X-Total-Pages': '12' };
     const [one, none, odd] = [[order('ord_1')], [], [{ id: 'ord_2' }]];
     const pages = [one, none, one, none, one, odd, none, none, none, none, odd, [order('ord_3')]];
