@@ -10,14 +10,16 @@ import type { IdempotencyStore } from '../stores/store.js';
 import type { Confirm } from './confirm.js';
 import type { HandOff } from './queue.js';
 
+declare const none: unique symbol;
+
+/** No schemas. An empty type would also take schemas of your own, and give payloads the types of the specification. */
+type NoSchemas = { readonly [none]?: never };
+
 /**
  * The options of {@link createReceiver}. Times are in milliseconds and sizes in bytes, unless the name of the
  * option contains another unit, as in `keepDays`.
  */
-export interface ReceiverOptions<
-  Schemas extends EventSchemas = Record<never, never>,
-  Tx = unknown,
-> {
+export interface ReceiverOptions<Schemas extends EventSchemas = NoSchemas, Tx = unknown> {
   /**
    * The account's webhook secret; or several, while one is being replaced; or a function of the request, for
    * several shops behind one server. The type allows `undefined`, for an environment variable: a list skips it,
