@@ -108,7 +108,7 @@ export class Processing {
       // Parks a delivery out of a queue or a redrive at once: a retry cannot help, and no sender gets the rejection.
       if (!how.lastAttempt && delivery.source !== 'queue') return refused;
       const result = await this.#park(delivery, refused.message);
-      return isUnkept(result) ? refused : { ...result, issues: refused.issues };
+      return isUnkept(result) ? refused : { ...result, issues: delivery.issues };
     }
     if (this.#settings.isDefaultStore) warnOfMemory();
     // A last attempt must not share the result of another one, which is not parked if it fails.
@@ -119,7 +119,7 @@ export class Processing {
     // The invalid delivery has a key of its own, so the delivery can still be handled once its order agrees.
     if (issues) return this.process(toInvalid(delivery, issues), how);
     const isKept = delivery.kind === 'invalid' && result.outcome === 'handled';
-    return isKept ? { ...result, outcome: 'parked' } : result;
+    return isKept ? { ...result, outcome: 'parked', issues: delivery.issues } : result;
   }
 
   /**

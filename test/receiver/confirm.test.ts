@@ -115,9 +115,13 @@ describe('a delivery that contradicts its order', () => {
 
   test('goes to onInvalid, and to its handlers when the order agrees later', async () => {
     const onInvalid = vi.fn((_: WebhookEvent<string, unknown>) => {});
-    const { confirm, receiver, ship } = shop(DISAGREED);
+    const onOutcome = vi.fn();
+    const { confirm, receiver, ship } = shop(DISAGREED, { hooks: { onOutcome } });
     receiver.onInvalid(onInvalid);
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 200, outcome: 'parked' });
+    expect(onOutcome.mock.calls).toMatchObject([
+      [{ outcome: 'parked', issues: [{ path: 'value' }] }],
+    ]);
     expect(onInvalid.mock.calls[0]?.[0]).toMatchObject({
       event: 'order:paid',
       issues: [{ path: 'value' }],
