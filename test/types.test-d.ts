@@ -58,11 +58,9 @@ export function namesAreTypedWithTypedOptions(
   const events = { 'own:event': z.object({ n: z.number() }) };
   const own: ReceiverOptions<typeof events> = { secret, events };
   createReceiver(own).on('own:event', ({ payload }) => payload.n.toFixed());
-  // @ts-expect-error schemas of one's own without their type: the payloads would have the types of the specification
-  const untyped: ReceiverOptions = {
-    secret,
-    events: { 'order:paid': z.object({ n: z.number() }) },
-  };
+  const other = { 'order:paid': z.object({ n: z.number() }) };
+  // @ts-expect-error schemas of one's own without their type: the payloads would have the specification's types
+  const untyped: ReceiverOptions = { secret, events: other };
   // @ts-expect-error the same
   const lost: ReceiverOptions = own;
   return [untyped, lost];
