@@ -40,6 +40,8 @@ const WRAPPER = /^(data|payload|object|order|product|payment)$/;
 const MOST_WRAPPERS = 4;
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+/** A JSON number or string that is a price, and neither a phone nor a card number. */
+const PRICE = /^"?-?\d{1,7}\.\d\d?"?$/;
 /** A date, or the seconds or milliseconds since 1970. */
 const DATE = /^(\d{4}-\d\d-\d\d([T ][\d:.]+ ?(Z|[+-]\d\d:?\d\d)?)?|[12]\d{9}(\d{3})?)$/;
 
@@ -83,8 +85,8 @@ function unknownIn(path: Path<string> | undefined, token: string): Path<string>[
 function isKnown({ step, above }: Path<string>, token: string): boolean {
   const isOf = (form: RegExp) => form.test(String(JSON.parse(token)));
   if (step.endsWith('_at')) return isOf(DATE);
-  // A record's value is a price. In another object, the customer may have entered it.
-  if (step === 'value') return isRecord(above) && isOf(NUMBER);
+  // A record's value is a price. In another object, the customer may have entered it, or the wrapper is unknown.
+  if (step === 'value') return PRICE.test(token) || (isRecord(above) && isOf(NUMBER));
   return KNOWN.has(step) && (!FREE_TEXT.has(step) || isRecord(above));
 }
 

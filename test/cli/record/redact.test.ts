@@ -100,6 +100,21 @@ describe('redact', () => {
     });
   });
 
+  test.each([
+    ['{"resource":{"id":"ord_1","value":"12.50"}}'],
+    ['{"feedback":{"order":{"value":10.0}}}'],
+    ['{"record":{"value":-0.5}}'],
+  ])('keeps the price of a record in any wrapper, for the handlers that check it: %s', (body) => {
+    expect(redact(body)).toEqual({ text: body, redacted: [] });
+  });
+
+  test.each(['"0151.12345678"', '"015112345678"', '4111111111111111', '48.13743', '1234567890.5'])(
+    'replaces a number that is no price in a form: %s',
+    (value) => {
+      expect(redact(`{"answers":[{"value":${value}}]}`).redacted).toEqual(['/answers/0/value']);
+    },
+  );
+
   test('leaves fields without customer data', () => {
     const body =
       '{"id":"ord_1","product_id":"p","product_title":"Tuner 2.0","country_code":"DE","value":"19.90","status":100,"email":"","custom":{},"delivered":null,"created_at":"2026-11-20T10:00:00.000000+00:00"}';
