@@ -35,7 +35,7 @@ export function addDead(program: Command, session: Session): void {
       'after',
       '\nExample:\n  npx storefront-webhooks dead list shop.db' +
         '\n  npx storefront-webhooks dead redrive shop.db --where event=order:paid --where interrupted=false --to http://localhost:3000/webhooks --apply' +
-        '\n\nIf the receiver has a headerPrefix, --to needs it, too: --header-prefix X-Brand-',
+        '\n\nIf the receiver has a headerPrefix or a scope, --to needs it, too: --header-prefix X-Brand-, --scope games',
     );
   filtered(dead.command('list <store>').summary('list deliveries without their content')).action(
     (url: string, flags: Flags) => withStore(url, session, (store) => list(store, flags, printer)),

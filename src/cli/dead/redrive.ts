@@ -70,7 +70,7 @@ async function redriveAll(
     validateHeaderName(`${flags.headerPrefix ?? 'X-Service-'}Event`);
   }
   const wanted = await findWanted(store, flags, printer);
-  if (flags.apply && flags.to !== undefined && flags.scope === undefined) refuseOtherShops(wanted);
+  if (flags.to !== undefined && flags.scope === undefined) refuseOtherShops(wanted);
   let allGood = true;
   let putBack = 0;
   let taken = 0;
