@@ -108,7 +108,7 @@ describe('storefront-webhooks save', () => {
   test.each([
     ['export const receiver = createReceiver({});', 'receiver', 'receiver'],
     [
-      "export const RECEIVER_PATH = '/in';\nexport const receiver = makeReceiver();",
+      "export const RECEIVER_PATH = '/in';\nexport const receiver = await makeReceiver();",
       'receiver',
       'receiver',
     ],
@@ -118,6 +118,16 @@ describe('storefront-webhooks save', () => {
       'receiver',
     ],
     ['export default createReceiver({});', 'default: receiver', 'receiver'],
+    [
+      "export const receiverPath = '/in';\nexport default createReceiver({});",
+      'default: receiver',
+      'receiver',
+    ],
+    [
+      'export function receiverUrl() {}\nexport default createReceiver({});',
+      'default: receiver',
+      'receiver',
+    ],
     ['const shop = createReceiver({});\nexport default shop;\n', 'default: receiver', 'receiver'],
     [
       'export { makeReceiver };\nfunction makeReceiver() {}',
@@ -160,13 +170,20 @@ describe('storefront-webhooks save', () => {
     ["export const RECEIVER_PATH = '/in';\nexport { receiver };", 'receiver'],
     ['export const makeReceiver = once((a) => {});', 'makeReceiver'],
     ['export const receiver = (isTest ? one : other)(1);', 'receiver'],
+    ['export const receiverOptions = {};\nexport default openShop();', 'default'],
+    ['export const receiverFor = once((a) => {});\nexport default app;', 'receiverFor'],
+    // A promise, if the function is async.
+    ['export const receiver = makeReceiver(1);', 'receiver'],
+    ['export const receiver = openShop();', 'receiver'],
     ["import { one } from './one.js';\nexport default one;", 'default'],
   ])(
     'lets the test find out whether it has to call what is exported by %s',
     async (source, name) => {
       const { text } = await saveFor(source);
       expect(text).toContain(`const { ${name}: exported } = await import(`);
-      expect(text).toContain('exported instanceof Function ? await exported(secret) : exported;');
+      expect(text).toContain(
+        'const receiver = await (exported instanceof Function ? exported(secret) : exported);',
+      );
       expect(text).toContain('replay(receiver,');
     },
   );

@@ -20,8 +20,10 @@ const BRACED = /^export\s+(?:const\s+|let\s+|var\s+)?\{([^}]*)\}/gim;
 const DEFAULT = /^export\s+default\s+([\s\S]+)/m;
 
 const FUNCTION = /^(async\s*)?(function\b|\w+\s*=>|\([^()]*\)\s*(:[^=;]*)?=>)/;
-/** A call of `createReceiver`, or of the seller's own `makeReceiver`. */
-const CALL = /^(await\s+)?\w*receiver\s*[(<]/i;
+/** A call of `createReceiver`, or an awaited one of the seller's own `makeReceiver`, which may return a promise. */
+const CALL = /^(await\s+\w*|create)receiver\s*[(<]/i;
+/** The beginning of a value that is no receiver, such as a path or options. */
+const LITERAL = /^['"`\d{[]/;
 
 /**
  * Finds the receiver among the exports of a module, by its source.
@@ -33,19 +35,28 @@ export function findReceiver(module: string): ReceiverExport {
   const declared = Array.from(source.matchAll(EXPORT), ([, name = '']) => name);
   const names = Array.from(source.matchAll(BRACED), ([, all = '']) => all.split(',')).flat();
   const listed = names.flatMap((one) => /(\w*receiver\w*)\s*$/i.exec(one)?.[1] ?? []);
-  const all = [...declared, ...listed];
   const byDefault = DEFAULT.exec(source)?.[1];
-  // Not RECEIVER_PATH, if there is another.
-  const name = all.find((one) => /receiver$/i.test(one)) ?? all[0] ?? (byDefault && 'default');
+  const readValue = (one: string) => {
+    const value = one === 'default' ? byDefault : findValue(one, source);
+    const alias = /^(\w+)\s*(;|\n|$)/.exec(value ?? '')?.[1];
+    return alias === undefined ? value : findValue(alias, source);
+  };
+  const rankOf = (one: string) => {
+    if (/receiver$/i.test(one)) return 0;
+    const value = readValue(one) ?? '';
+    if (returnsReceiver(value) === false) return 1;
+    return LITERAL.test(value) ? 3 : 2;
+  };
+  // RECEIVER_PATH only if there is no other.
+  const all = [...declared, ...listed, ...(byDefault ? ['default'] : [])];
+  const [name] = all.sort((a, b) => rankOf(a) - rankOf(b));
   if (name === undefined) {
     throw new UsageError(
       'receiver_invalid',
       `${module} exports no receiver: write export const receiver = createReceiver(…), or export function makeReceiver(secret).`,
     );
   }
-  const value = name === 'default' ? byDefault : findValue(name, source);
-  const alias = /^(\w+)\s*(;|\n|$)/.exec(value ?? '')?.[1];
-  const isFunction = returnsReceiver(alias === undefined ? value : findValue(alias, source));
+  const isFunction = returnsReceiver(readValue(name));
   return { module, name, isFunction, hasStore: /\bstore\s*[:,}]/.test(source) && !isFunction };
 }
 
@@ -100,7 +111,7 @@ const file = fileURLToPath(new URL(${text(`./${fixture}`)}, import.meta.url));
 test(${text(title)}, async () => {
   process.env.WEBHOOK_SECRET ??= secret;
   const { ${imported} } = await import(${text(module)});
-${isSure ? '' : '  const receiver = exported instanceof Function ? await exported(secret) : exported;\n'}  const answer = await replay(${receiver}, loadFixture(file));
+${isSure ? '' : '  const receiver = await (exported instanceof Function ? exported(secret) : exported);\n'}  const answer = await replay(${receiver}, loadFixture(file));
   // If this fails, the answer says why, or stderr does, with the line.
   expect(answer.status, answer.body).toBe(${status});
 ${outcome === undefined ? '' : `  expect(answer.outcome).toBe(${text(outcome)});\n`}});

@@ -117,6 +117,9 @@ test('save writes tests that pass, however the module exports its receiver', asy
     'const makeReceiver = (secret) => make(secret);\nexport { makeReceiver };',
     'const once = (one) => one;\nexport const makeReceiver = once(make);',
     'export default make(process.env.WEBHOOK_SECRET);',
+    "export const receiverPath = '/in';\nexport default make(process.env.WEBHOOK_SECRET);",
+    'const makeReceiver = async (secret) => make(secret);\nexport const receiver = makeReceiver(process.env.WEBHOOK_SECRET);',
+    'const open = async () => make(process.env.WEBHOOK_SECRET);\nexport const receiver = open();',
     'const made = make(process.env.WEBHOOK_SECRET);\nexport { made as receiver };',
   ];
   const make = "const make = (secret) => createReceiver({ secret }).on('order:*', () => {});";
