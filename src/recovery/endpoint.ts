@@ -70,11 +70,12 @@ export async function findEndpoint(
   };
 }
 
+/** Throws what the `secret` function throws: without these scopes, every entry would be of another shop. */
 async function scopesOf(
-  urls: readonly (string | undefined)[],
+  urls: readonly string[],
   receiver: Recovering,
 ): Promise<ReadonlySet<string>> {
-  const found = await Promise.all(urls.map((url) => receiver.scopeOf(url ?? '')));
+  const found = await Promise.all(urls.map((url) => receiver.scopeOf(url)));
   return new Set(found.flatMap((scope) => scope ?? []));
 }
 
@@ -87,7 +88,8 @@ async function apartByScope(
   if (!scopes) return neighbours;
   const apart = new Set<string | undefined>();
   for (const one of neighbours) {
-    const [scope] = await scopesOf([one], receiver);
+    // If the function throws, it throws again for each entry, which is reported as unreadable.
+    const scope = await receiver.scopeOf(one ?? '').catch(() => undefined);
     if (scope !== undefined && !scopes.has(scope)) apart.add(one);
   }
   return apart;

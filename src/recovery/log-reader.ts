@@ -66,7 +66,7 @@ export interface Recovering {
   handles(event: string): boolean;
   /** Whether the receiver's `secret` function finds the shop by the address of the request. */
   readonly findsShop: boolean;
-  /** Returns the scope of the shop at an address; `undefined` if the `secret` function knows none, or throws. */
+  /** Returns the scope of an address, if the `secret` function knows its shop. Throws what that function throws. */
   scopeOf(url: string): Promise<string | undefined>;
   /** Whether each handler of a paid order runs once per order, whichever delivery says that it is paid. */
   isOncePerOrder(): boolean;
@@ -235,8 +235,7 @@ async function findShop({ id, event, url, at }: ApiRecord, { secretSource }: Set
 
 async function scopeOf(url: string, settings: Settings): Promise<string | undefined> {
   const about = { id: '', event: PAID, url, payload: {}, at: new Date() };
-  // If the function throws, it throws again for each entry, which is reported as unreadable.
-  return (await findShop(about, settings).catch(() => null))?.scope;
+  return (await findShop(about, settings))?.scope;
 }
 
 function requestTo(url: string) {

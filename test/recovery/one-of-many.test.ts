@@ -89,7 +89,7 @@ describe('a bad delivery does not block the others, if', () => {
       ...one,
       url: `${URL}?${(one.payload as { id: string }).id}`,
     }));
-    const url = logs.map((one) => one.url);
+    const url = logs.map((one) => one.url).filter((one) => !one.endsWith('ord_2'));
     const recovery = await recoverFrom({ logs }, shop, { url });
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_3 handled']);
     expect([recovery.log.unreadable, recovery.complete]).toEqual([1, false]);

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
-import { type RecoverOptions, type RecoveryProgress, recover } from 'storefront-webhooks/recovery';
-import { describe, expect, test } from 'vitest';
+import {
+  type RecoverOptions,
+  type RecoveryProgress,
+  reconcile,
+  recover,
+} from 'storefront-webhooks/recovery';
+import { describe, expect, test, vi } from 'vitest';
 import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -454,6 +459,24 @@ describe('a missed delivery', () => {
     const logs = [entry(1, { url: `${URL}?shop=b` }), entry(2)];
     const { log, complete } = await recoverFrom({ logs }, { receiver }, { url: `${URL}?shop=b` });
     expect([scopes, log.unknownShop, log.unreadable, complete]).toEqual([['b'], 1, 0, false]);
+  });
+
+  test('rejects with the error if the `secret` function throws for `url`, and runs the next time', async () => {
+    const secret = vi.fn(() => ({ secret: SECRET, scope: 'a' }));
+    const shop = openShop({ secret });
+    const provided = { logs: [entry(1)], orders: [paid(1)] };
+    const down = () => {
+      throw new Error('database is down');
+    };
+    secret.mockImplementationOnce(down);
+    await expect(recoverFrom(provided, shop)).rejects.toThrow('database is down');
+    secret.mockImplementationOnce(down);
+    const client = provider(provided);
+    const options = { receiver: shop.receiver, client, url: URL, now: NOW };
+    await expect(reconcile(options)).rejects.toThrow('database is down');
+    expect(shop.delivered).toEqual([]);
+    await recoverFrom(provided, shop);
+    expect(shop.delivered).toEqual(['ord_1']);
   });
 
   describe('that the owner of the account has sent to another shop', () => {
