@@ -1,7 +1,7 @@
 import type { Order } from '../schemas/order.js';
 import { type Delivered, findDelivered } from './delivered-orders.js';
 import type { DeliveryStatus } from './delivery-status.js';
-import { type EndpointState, findEndpoint, isSending } from './endpoint.js';
+import { type EndpointState, findEndpoint } from './endpoint.js';
 import { untilSettled } from './entries.js';
 import { type Finding, isYoung, type Judged, judge, toJudged, withRemedies } from './findings.js';
 import { timeOr } from './log-entry.js';
@@ -58,7 +58,8 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   const found = await findEndpoint(read, pace);
   const settings = { ...read, apart: found.apart, scopes: found.scopes };
   const { receiver, since, now } = settings;
-  const sends = isSending(found);
+  // The provider also retries at the replacement of a disabled endpoint, and at an address that only a product names.
+  const sends = found.state !== 'disabled';
   const gathered = await readHistories(settings, pace, sends);
   const unfinished = (await receiver.unfinished()).orders;
   const judged: Judged[] = [];

@@ -130,6 +130,22 @@ describe('the reason of an undelivered order', () => {
     expect(deliveries).toMatchObject([{ reason: 'refused', outcome: 'handled' }]);
   });
 
+  test.each([
+    [
+      'a disabled endpoint has a replacement',
+      [
+        { ...ENDPOINT, id: 'ep_2' },
+        { ...ENDPOINT, enabled: false },
+      ],
+    ],
+    ['only a product or a payment names the address', []],
+  ])('is that a retry is to come if %s', async (_, endpoints) => {
+    const waiting = entry(1, { retries: 2, next_retry_at: ago(-5 * HOUR) });
+    const shop = openShop();
+    const provided = { logs: [waiting, await live(shop)], orders: [paid(1)], endpoints };
+    expect(await findingsOf(provided, shop)).toEqual([['ord_1', 'not_delivered', 'waiting']]);
+  });
+
   test('is read from the store in pages, for each state and scope', async () => {
     const waiting: Record<string, number[]> = {
       failing: [1],
