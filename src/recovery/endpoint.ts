@@ -50,7 +50,9 @@ export async function findEndpoint(
   for await (const { items } of pages) all.push(...items);
   const addresses = all.flatMap(({ url }) => url ?? []);
   const scopes = receiver.findsShop ? await scopesOf(urls, receiver) : undefined;
-  const apart = await apartByScope(apartByQuery(addresses, urls), scopes, receiver);
+  const apart = scopes
+    ? await apartByScope(addresses.filter(addressTest(urls)), scopes, receiver)
+    : apartByQuery(addresses, urls);
   const isOurs = addressTest(urls, apart);
   const ours = all.filter(({ url }) => isOurs(url));
   const disabled = ours.filter((one) => one.enabled === false);
@@ -79,18 +81,17 @@ async function scopesOf(
   return new Set(found.flatMap((scope) => scope ?? []));
 }
 
-/** Keeps the neighbours that belong to another shop. Without a `secret` function, each does. */
+/** Returns the addresses that belong to another shop, as its endpoints may differ from `urls` in their query alone. */
 async function apartByScope(
-  neighbours: ReadonlySet<string | undefined>,
-  scopes: ReadonlySet<string> | undefined,
+  addresses: readonly string[],
+  scopes: ReadonlySet<string>,
   receiver: Recovering,
 ): Promise<ReadonlySet<string | undefined>> {
-  if (!scopes) return neighbours;
   const apart = new Set<string | undefined>();
-  for (const one of neighbours) {
+  for (const one of new Set(addresses)) {
     // If the function throws, it throws again for each entry, which is reported as unreadable.
-    const scope = await receiver.scopeOf(one ?? '').catch(() => undefined);
-    if (scope !== undefined && !scopes.has(scope)) apart.add(one);
+    const scope = await receiver.scopeOf(one).catch(() => undefined);
+    if (scope !== undefined && !scopes.has(scope)) apart.add(withQuery(one));
   }
   return apart;
 }
@@ -101,8 +102,14 @@ async function apartByScope(
  */
 export function describeWithout({ without, others }: Pick<Found, 'without' | 'others'>): string {
   if (without.length === 0) return '';
+  // The secret function has found another shop for these endpoints.
+  const isOtherShop = without.some((url) => others.includes(withoutQuery(url) ?? ''));
   return (
     `no webhook endpoint of this account has the address ${without.join(' or ')}. ` +
+    (isOtherShop
+      ? 'An endpoint that differs in its query alone belongs to another shop, according to the secret function: give ' +
+        'the whole address, with its query. '
+      : '') +
     (others.length > 0
       ? `The account has these endpoints, the most like it first: ${shortList(others)}.`
       : 'The account has no webhook endpoints.')

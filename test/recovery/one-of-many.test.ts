@@ -90,7 +90,8 @@ describe('a bad delivery does not block the others, if', () => {
       url: `${URL}?${(one.payload as { id: string }).id}`,
     }));
     const url = logs.map((one) => one.url).filter((one) => !one.endsWith('ord_2'));
-    const recovery = await recoverFrom({ logs }, shop, { url });
+    const endpoints = url.map((one) => ({ ...ENDPOINT, id: one, url: one }));
+    const recovery = await recoverFrom({ logs, endpoints }, shop, { url });
     expect(orders(recovery)).toEqual(['ord_1 handled', 'ord_3 handled']);
     expect([recovery.log.unreadable, recovery.complete]).toEqual([1, false]);
     expect(new Set(shop.told)).toEqual(new Set(['whl_2: Error: boom']));

@@ -505,12 +505,35 @@ describe('a missed delivery', () => {
       expect(recovery).toMatchObject({ log: { unknownShop, unreadable: 0 }, complete });
     });
 
+    test.each([true, false])(
+      'leaves its endpoint alone if this shop has none (enabled: %s)',
+      async (enabled) => {
+        const others = [{ ...ENDPOINT, url: B, enabled }];
+        const provided: Provided = { logs: [entry(1, { url: B })], endpoints: others };
+        const options = { url: A, orders: false, recreateEndpoint: true };
+        const recovery = await recoverFrom(provided, open(), options);
+        expect(recovery).toMatchObject({
+          endpoint: 'missing',
+          withoutEndpoint: [A],
+          complete: false,
+        });
+        expect(provided.endpoints).toEqual(others);
+        const applied = recoverFrom(provided, open(), { url: A });
+        await expect(applied).rejects.toThrow(
+          /has the address \S+\?shop=a\. .*: give the whole address/,
+        );
+      },
+    );
+
     test('while recovery reads it again, does not run', async () => {
       const shop = open();
       const logs = [entry(1, { url: A })];
+      const given = endpoints.slice(0, 1);
       const onRequest = (path: string) =>
         path.endsWith('whl_1') ? Response.json(entry(1, { url: B })) : undefined;
-      const { deliveries } = await recoverFrom({ logs, onRequest }, shop, { url: A });
+      const { deliveries } = await recoverFrom({ logs, endpoints: given, onRequest }, shop, {
+        url: A,
+      });
       expect([shop.delivered, deliveries]).toMatchObject([[], [{ outcome: 'rejected' }]]);
     });
 
