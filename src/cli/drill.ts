@@ -64,7 +64,7 @@ async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
 function inUse(): UsageError {
   return new UsageError(
     'option_invalid',
-    'A receiver or an earlier drill has used this store. The orders of the drill would stay in it, and nothing was done. Give --store an empty database of its own.',
+    'A receiver or an earlier drill has used this store. The orders of the drill would stay in it, so nothing was done. Give --store an empty database of its own.',
   );
 }
 

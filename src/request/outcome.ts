@@ -130,7 +130,10 @@ export interface Dispatched {
   readonly skipped?: readonly string[] | undefined;
   /** The number of this attempt, from 1, or of the attempt that a copy has waited for; absent if there was no attempt. */
   readonly attempt?: number | undefined;
-  /** The fields that do not fit, if the delivery was parked for them; absent if it was not. */
+  /**
+   * The fields that do not fit; absent if all fit. The delivery was parked for them, or will be: `busy` and `unavailable`
+   * say that this attempt has not done so.
+   */
   readonly issues?: readonly Issue[] | undefined;
   /** After how long to retry, for `busy` and `unavailable`. */
   readonly retryAfterMs?: number | undefined;

@@ -6,6 +6,17 @@ import { endTimers } from './timers.js';
 const CLOCK = ['setTimeout', 'setInterval', 'setImmediate', 'performance', 'Date'] as const;
 const clock = CLOCK.map((name) => globalThis[name]);
 
+/** Node's `clearImmediate` miscounts if it is given an object of another kind, and a lone immediate then waits forever. */
+function turnEnds(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const giveUp = setTimeout(resolve, 5_000, false);
+    setImmediate(() => {
+      clearTimeout(giveUp);
+      resolve(true);
+    });
+  });
+}
+
 // Files share a worker, so a replaced clock, function or environment variable ends with its file.
 afterAll(async () => {
   vi.restoreAllMocks();
@@ -19,6 +30,11 @@ afterAll(async () => {
   CLOCK.forEach((name, index) => {
     Reflect.set(globalThis, name, clock[index]);
   });
+  // One that waits already may take the first one along.
+  if (!((await turnEnds()) && (await turnEnds())))
+    throw new Error(
+      'setImmediate does not call back any more. Something gave an immediate of fake timers to the real clearImmediate.',
+    );
   if (left.length > 0) throw new Error(`This file leaves its own ${left.join(', ')} to the next.`);
   const { atEndOfTurn } = await import('../../src/runtime/turn.js');
   const { HAS_PROCESS } = await import('../../src/runtime/has-process.js');
