@@ -13,7 +13,7 @@ export interface Page<Item> {
  *
  * Pages shift while records are created and deleted: a record that occurs again on the next page is yielded
  * once, and a record that moves to a page that was read before is missed. `for await` ends after the last page, and
- * also if five pages in a row are empty or repeat the page before.
+ * also if five pages in a row are empty or repeat the page before, or 20 in a row have no new record.
  */
 export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
@@ -28,10 +28,21 @@ export const MAX_UNREADABLE = 20;
  */
 const MAX_STALE = 5;
 
+/** How many pages in a row may have known records only, such as a few pages in turn. */
+const MAX_KNOWN = 20;
+
 /** A page, and whether records are missing from it because they cannot be read. */
 interface ReadPage<Item> {
   readonly page: Page<Item>;
   readonly hasUnreadable: boolean;
+}
+
+/** Returns a text that is the same for all pages with the same records, in any order. */
+export function idsOf({ items }: Page<{ readonly id: string }>): string {
+  return items
+    .map(({ id }) => id)
+    .sort()
+    .join();
 }
 
 /**
@@ -65,21 +76,22 @@ async function* iterate<Item extends { readonly id: string }>(
   read: (page: number) => Promise<ReadPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   const given = new Set<string>();
-  let [unreadable, stale, idsBefore] = [0, 0, ''];
+  let [unreadable, stale, known, idsBefore] = [0, 0, 0, ''];
   for (let next = await begun; ; next = await read(next.page.page + 1)) {
     const { page, hasUnreadable } = next;
     const fresh = page.items.filter(({ id }) => !given.has(id));
     for (const item of fresh) given.add(item.id);
     yield* fresh;
-    unreadable = hasUnreadable && page.items.length === 0 ? unreadable + 1 : 0;
-    const ids = page.items.map(({ id }) => id).join();
-    const isStale = ids === '' ? !hasUnreadable : ids === idsBefore;
-    stale = isStale ? stale + 1 : 0;
+    const ids = idsOf(page);
+    const isUnreadable = hasUnreadable && ids === '';
+    unreadable = isUnreadable ? unreadable + 1 : 0;
+    stale = !isUnreadable && (ids === '' || ids === idsBefore) ? stale + 1 : 0;
+    if (!isUnreadable) known = fresh.length > 0 ? 0 : known + 1;
     idsBefore = ids;
     // Without a total, the list ends at a page without new records, unless no record of the page can be read.
     const mayGoOn = fresh.length > 0 || (unreadable > 0 && unreadable <= MAX_UNREADABLE);
     const { totalPages } = page;
-    if (totalPages === undefined ? !mayGoOn : page.page >= totalPages || stale === MAX_STALE)
-      return;
+    const isEndless = stale === MAX_STALE || known === MAX_KNOWN;
+    if (totalPages === undefined ? !mayGoOn : page.page >= totalPages || isEndless) return;
   }
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../api/api-error.js';
-import { MAX_UNREADABLE, type Page } from '../api/list.js';
+import { idsOf, MAX_UNREADABLE, type Page } from '../api/list.js';
 import { sha2 } from '../runtime/hashes.js';
 import type { Issue } from '../schemas/issue.js';
 import { isNone, type ResourceSchema } from '../schemas/resource.js';
@@ -81,7 +81,7 @@ async function* readPages<Item extends { readonly id: string }>(
   let [empty, unreadable, again] = [0, 0, 0];
   for (let count = 1; ; count++) {
     const { page, hasUnreadable } = await next;
-    const ids = page.items.map(({ id }) => id).join();
+    const ids = idsOf(page);
     const digest = ids === '' ? '' : sha2.sha256(ids);
     empty = ids === '' && !hasUnreadable ? empty + 1 : 0;
     unreadable = ids === '' && hasUnreadable ? unreadable + 1 : 0;

@@ -90,6 +90,32 @@ describe('a list in for await', () => {
     },
   );
 
+  test('ends after five more pages if the same records follow in another order', async () => {
+    const headers = { 'X-Total-Pages': '99' };
+    const [one, two] = [order('ord_1'), order('ord_2')];
+    const turns = Array.from({ length: 6 }, (_, at) => (at % 2 ? [two, one] : [one, two]));
+    provider.answers(...turns.map((page) => json(200, page, headers)));
+    expect(idsOf(await collect(orders.list()))).toEqual(['ord_1', 'ord_2']);
+    expect(provider.received).toHaveLength(6);
+  });
+
+  test('ends after 20 more pages if the same pages follow in turn', async () => {
+    const headers = { 'X-Total-Pages': '99' };
+    const turns = Array.from({ length: 22 }, (_, at) => [order(`ord_${at % 2}`), { id: 'ord_x' }]);
+    provider.answers(...turns.map((page) => json(200, page, headers)));
+    const ids = idsOf(await collect(orders.list({ onIssues() {} })));
+    expect(ids).toEqual(['ord_0', 'ord_1']);
+    expect(provider.received).toHaveLength(22);
+  });
+
+  test('goes on after 19 pages without a new record', async () => {
+    const headers = { 'X-Total-Pages': '22' };
+    const turns = Array.from({ length: 21 }, (_, at) => [order(`ord_${at % 2}`)]);
+    const pages = [...turns, [order('ord_2')]];
+    provider.answers(...pages.map((page) => json(200, page, headers)));
+    expect(idsOf(await collect(orders.list()))).toEqual(['ord_0', 'ord_1', 'ord_2']);
+  });
+
   test('misses no record while many new records push the others down', async () => {
     const [newest, known, oldest] = ['ord_3', 'ord_2', 'ord_1'].map((id) => [order(id)]);
     const pages = [newest, known, newest, known, newest, known, newest, known, oldest];

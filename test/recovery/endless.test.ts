@@ -8,8 +8,15 @@ interface Asked {
 
 /** Reads a list to its end, and returns the number of pages. */
 async function read(idOf: (page: number) => string, totalPages?: number): Promise<number> {
+  return readAll((page) => [idOf(page)], totalPages);
+}
+
+async function readAll(
+  idsOf: (page: number) => readonly string[],
+  totalPages?: number,
+): Promise<number> {
   const fetchPage = async (page: number): Promise<Asked & { items: { id: string }[] }> => ({
-    ...{ items: [{ id: idOf(page) }], page, totalPages },
+    ...{ items: idsOf(page).map((id) => ({ id })), page, totalPages },
   });
   let count = 0;
   for await (const _ of pagesOf('orders.list', fetchPage)) count += 1;
@@ -27,6 +34,15 @@ describe('a list', () => {
       });
     },
   );
+
+  test.each([
+    [undefined, 2],
+    [99, 6],
+  ])('of %s pages ends if the same records follow in other orders', async (total, pages) => {
+    const ids = Array.from({ length: 50 }, (_, at) => `ord_${at}`);
+    const turned = (page: number) => [...ids.slice(page), ...ids.slice(0, page)];
+    expect(await readAll(turned, total)).toBe(pages);
+  });
 
   test('may have as many pages as the limit allows', async () => {
     expect(await read((page) => `ord_${page}`, MAX_PAGES)).toBe(MAX_PAGES);
