@@ -3,7 +3,7 @@ import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
 import { describeError } from '../errors/text.js';
 import { COUNT_LIMIT } from '../stores/store.js';
 import { deliveryLine, toRecord, wholeLines } from './dead/lines.js';
-import { openStore } from './dead/open-store.js';
+import { type OpenStore, openStore } from './dead/open-store.js';
 import { deliveriesIn } from './dead/pages.js';
 import { type RedriveFlags, redrive } from './dead/redrive.js';
 import {
@@ -44,7 +44,9 @@ export function addDead(program: Command, session: Session): void {
     .command('show <store> <key>')
     .summary('show a delivery with its content, by its key or the id of its order')
     .action((url: string, key: string) =>
-      withStore(url, session, async (store) => end((await show(store, key, printer)) ? 0 : 1)),
+      withStore(url, session, async (store, isUsed) =>
+        end((await show(store, key, printer, isUsed)) ? 0 : 1),
+      ),
     );
   dead
     .command('count <store>')
@@ -87,7 +89,7 @@ function filtered(command: Command): Command {
 async function withStore(
   url: string,
   { host, printer }: Session,
-  work: (store: IdempotencyStore) => Promise<void>,
+  work: (store: IdempotencyStore, isUsed: OpenStore['isUsed']) => Promise<void>,
 ): Promise<void> {
   const { store, isUsed, unused, close } = await openStore(url, host);
   try {
@@ -96,7 +98,7 @@ async function withStore(
       throw new Error(`The store does not answer: ${describeError(error)}`);
     });
     if (unused !== undefined && (await isUsed()) === false) printer.note(unused);
-    await work(store);
+    await work(store, isUsed);
   } finally {
     await close();
   }
@@ -143,7 +145,12 @@ async function find(store: IdempotencyStore, given: string): Promise<StoredDeliv
   return begun;
 }
 
-async function show(store: IdempotencyStore, given: string, printer: Printer): Promise<boolean> {
+async function show(
+  store: IdempotencyStore,
+  given: string,
+  printer: Printer,
+  isUsed: OpenStore['isUsed'],
+): Promise<boolean> {
   const found = await find(store, given);
   if (found) {
     const body = new TextDecoder().decode(found.body);
@@ -151,7 +158,9 @@ async function show(store: IdempotencyStore, given: string, printer: Printer): P
     if (found.key !== given && found.id !== given) await noteOthers(store, found, printer);
     return true;
   }
-  const isDone = await store.isDone?.(given).catch(() => false);
+  // Redis would record the layout of a store, as if a receiver had used the database.
+  const mayBe = (await isUsed()) !== false;
+  const isDone = mayBe && (await store.isDone?.(given).catch(() => false));
   if (isDone)
     printer.note('This delivery was handled. The store keeps only the key of a handled delivery.');
   else

@@ -147,6 +147,28 @@ withRedis('storefront-webhooks dead, over Redis', () => {
     expect([found.records(), found.stderr]).toMatchObject([[{ orderId: 'ord_1' }], '']);
   });
 
+  test('writes nothing into a database that no receiver has used', async () => {
+    const { url = '' } = server ?? {};
+    const { store, close } = await openStore(`${url}/1`);
+    await leaveDead(store, ['ord_1']);
+    await close();
+    const [{ key } = {}] = (await run(['dead', 'list', `${url}/1`])).records();
+    for (const args of [
+      ['list', url],
+      ['count', url],
+      ['show', url, String(key)],
+      ['redrive', url, '--apply'],
+      ['list', url],
+    ]) {
+      const { stderr } = await run(['dead', ...args]);
+      expect(stderr, args[0]).toContain('No receiver has used this Redis database');
+    }
+    const { Redis } = await import('ioredis');
+    const client = new Redis(url);
+    expect(await client.dbsize()).toBe(0);
+    await client.quit();
+  });
+
   test('notes it with node-redis, too', async () => {
     const { default: redis } = await import('redis');
     const { store, isUsed, unused, close } = await openNodeRedis(redis, server?.url ?? '');
