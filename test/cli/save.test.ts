@@ -128,6 +128,26 @@ describe('storefront-webhooks save', () => {
       'default: receiver',
       'receiver',
     ],
+    [
+      'export function receiverFor(secret: string) { return createReceiver({ secret }); }\nexport default createReceiver({});',
+      'receiverFor',
+      'await receiverFor(secret)',
+    ],
+    [
+      'export const receiverFor = (\n  secret: string,\n) =>\n  createReceiver({ secret });\n\nexport default createReceiver({});',
+      'receiverFor',
+      'await receiverFor(secret)',
+    ],
+    [
+      "export const receiverUrl = () => '/in';\n\n// As createReceiver() says.\nconst shop = createReceiver({});\nexport default shop;",
+      'default: receiver',
+      'receiver',
+    ],
+    [
+      "export function receiverUrl() {\n  return '/in';\n}\nconst shop = createReceiver({});\nexport default shop;",
+      'default: receiver',
+      'receiver',
+    ],
     ['const shop = createReceiver({});\nexport default shop;\n', 'default: receiver', 'receiver'],
     [
       'export { makeReceiver };\nfunction makeReceiver() {}',

@@ -22,6 +22,9 @@ const DEFAULT = /^export\s+default\s+([\s\S]+)/m;
 const FUNCTION = /^(async\s*)?(function\b|\w+\s*=>|\([^()]*\)\s*(:[^=;]*)?=>)/;
 /** A call of `createReceiver`, or an awaited one of the seller's own `makeReceiver`, which may return a promise. */
 const CALL = /^(await\s+\w*|create)receiver\s*[(<]/i;
+const MAKES = /\bcreateReceiver\s*[(<]/;
+/** The end of a statement: the next line is not indented, and closes nothing. */
+const NEXT = /\n(?![\s})\]])/;
 /** The beginning of a value that is no receiver, such as a path or options. */
 const LITERAL = /^['"`\d{[]/;
 
@@ -44,7 +47,9 @@ export function findReceiver(module: string): ReceiverExport {
   const rankOf = (one: string) => {
     if (/receiver$/i.test(one)) return 0;
     const value = readValue(one) ?? '';
-    if (returnsReceiver(value) === false) return 1;
+    const isFunction = returnsReceiver(value);
+    const [statement = ''] = value.split(NEXT, 1);
+    if (isFunction === false || (isFunction && MAKES.test(statement))) return 1;
     return LITERAL.test(value) ? 3 : 2;
   };
   // RECEIVER_PATH only if there is no other.
