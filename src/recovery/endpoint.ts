@@ -50,10 +50,10 @@ export async function findEndpoint(
   for await (const { items } of pages) all.push(...items);
   const addresses = all.flatMap(({ url }) => url ?? []);
   const scopes = receiver.findsShop ? await scopesOf(urls, receiver) : undefined;
-  const apart = scopes
-    ? await apartByScope(addresses.filter(addressTest(urls)), scopes, receiver)
-    : apartByQuery(addresses, urls);
-  const isOurs = addressTest(urls, apart);
+  const { foreign, apart } = scopes
+    ? await neighboursByScope(all, urls, scopes, receiver)
+    : neighboursByQuery(addresses, urls);
+  const isOurs = addressTest(urls, foreign);
   const ours = all.filter(({ url }) => isOurs(url));
   const disabled = ours.filter((one) => one.enabled === false);
   const enabled = ours.filter((one) => one.enabled !== false);
@@ -81,19 +81,41 @@ async function scopesOf(
   return new Set(found.flatMap((scope) => scope ?? []));
 }
 
-/** Returns the addresses that belong to another shop, as its endpoints may differ from `urls` in their query alone. */
-async function apartByScope(
-  addresses: readonly string[],
+/** The addresses of endpoints that differ from `urls` in their query alone, and are not of the same shop. */
+interface Neighbours {
+  /** Those whose endpoints are not the receiver's. */
+  readonly foreign: ReadonlySet<string | undefined>;
+  /** Those of them that are of another shop, so that their entries in the log do not count. */
+  readonly apart: ReadonlySet<string | undefined>;
+}
+
+function neighboursByQuery(addresses: readonly string[], urls: readonly string[]): Neighbours {
+  const apart = apartByQuery(addresses, urls);
+  return { foreign: apart, apart };
+}
+
+async function neighboursByScope(
+  endpoints: readonly WebhookEndpoint[],
+  urls: readonly string[],
   scopes: ReadonlySet<string>,
   receiver: Recovering,
-): Promise<ReadonlySet<string | undefined>> {
+): Promise<Neighbours> {
+  const isNear = addressTest(urls, new Set(urls.map(withQuery)));
+  const foreign = new Set<string | undefined>();
   const apart = new Set<string | undefined>();
-  for (const one of new Set(addresses)) {
-    // If the function throws, it throws again for each entry, which is reported as unreadable.
-    const scope = await receiver.scopeOf(one).catch(() => undefined);
-    if (scope !== undefined && !scopes.has(scope)) apart.add(withQuery(one));
+  for (const { id, url = '' } of endpoints) {
+    const address = withQuery(url);
+    if (!isNear(url) || foreign.has(address)) continue;
+    // The address of a neighbour must not hold up the others. Its entries in the log are counted as unreadable.
+    const scope = await receiver.scopeOf(url).catch((error: unknown) => {
+      receiver.onError(error, { id, event: 'webhook endpoint' });
+      return undefined;
+    });
+    if (scope !== undefined && scopes.has(scope)) continue;
+    foreign.add(address);
+    if (scope !== undefined) apart.add(address);
   }
-  return apart;
+  return { foreign, apart };
 }
 
 /**

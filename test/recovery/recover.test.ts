@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { createReceiver, type Hooks, type IdempotencyStore } from 'storefront-webhooks';
 import {
   type RecoverOptions,
   type RecoveryProgress,
@@ -457,7 +457,9 @@ describe('a missed delivery', () => {
       store: durableStore(),
     }).on('order:paid', ({ scope }) => void scopes.push(scope));
     const logs = [entry(1, { url: `${URL}?shop=b` }), entry(2)];
-    const { log, complete } = await recoverFrom({ logs }, { receiver }, { url: `${URL}?shop=b` });
+    const url = `${URL}?shop=b`;
+    const provided = { logs, endpoints: [{ ...ENDPOINT, url }] };
+    const { log, complete } = await recoverFrom(provided, { receiver }, { url });
     expect([scopes, log.unknownShop, log.unreadable, complete]).toEqual([['b'], 1, 0, false]);
   });
 
@@ -524,6 +526,58 @@ describe('a missed delivery', () => {
         );
       },
     );
+
+    describe.each([
+      ['knows no shop', (): null => null, 'unknownShop', []],
+      [
+        'throws',
+        (): never => {
+          throw new Error('database is down');
+        },
+        'unreadable',
+        ['ep_z: Error: database is down', 'whl_1: Error: database is down'],
+      ],
+    ] as const)('or to an address for which the `secret` function %s', (_, ask, count, told) => {
+      const Z = `${URL}?shop=z`;
+      const other = { ...ENDPOINT, id: 'ep_z', url: Z, enabled: false };
+      const openKnown = () => {
+        const errors: string[] = [];
+        const secret = ({ url = '' }) =>
+          url.endsWith('z') ? ask() : { secret: SECRET, scope: url.slice(-1) };
+        const onError: Hooks['onError'] = (error, { id }) => void errors.push(`${id}: ${error}`);
+        const hooks: Hooks = { onError, onRejected() {} };
+        return { ...openShop({ secret, hooks }), errors };
+      };
+
+      test('leaves its endpoint alone, and counts its entries', async () => {
+        const shop = openKnown();
+        const its = endpoints.slice(0, 1);
+        const logs = [entry(1, { url: Z }), entry(2, { url: A })];
+        const provided: Provided = { logs, endpoints: [...its, other] };
+        const recovery = await recoverFrom(provided, shop, { url: A, recreateEndpoint: true });
+        expect(recovery).toMatchObject({ endpoint: 'enabled', complete: false });
+        expect(recovery.log[count]).toBe(1);
+        expect([shop.delivered, provided.endpoints]).toEqual([['ord_2'], [...its, other]]);
+        expect([...new Set(shop.errors)]).toEqual(told);
+      });
+
+      test('does not take its endpoint for that of this shop', async () => {
+        const { receiver } = openKnown();
+        const provided: Provided = { logs: [], endpoints: [{ ...other, enabled: true }] };
+        const wanted = { endpoint: 'missing', withoutEndpoint: [A] };
+        const options = { url: A, orders: false };
+        const recovery = await recoverFrom(provided, { receiver }, options);
+        expect(recovery).toMatchObject({ ...wanted, complete: false });
+        const client = provider(provided);
+        expect(await reconcile({ receiver, client, url: A, now: NOW })).toMatchObject(wanted);
+      });
+    });
+
+    test('uses the endpoint at `url` itself, although the `secret` function knows no shop', async () => {
+      const shop = openShop({ secret: () => null });
+      const recovery = await recoverFrom({ logs: [entry(1)] }, shop);
+      expect(recovery).toMatchObject({ endpoint: 'enabled', log: { unknownShop: 1 } });
+    });
 
     test('while recovery reads it again, does not run', async () => {
       const shop = open();
