@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Finding, type Reconciliation, reconcile } from 'storefront-webhooks/recovery';
 import { shortList } from '../errors/text.js';
+import { adviceOnQuery } from '../recovery/addresses.js';
 import { describeRemedies } from '../recovery/remedies.js';
 import { toLine } from './columns.js';
 import { toCsv } from './csv.js';
@@ -131,7 +132,7 @@ function noteEndpoint(
 ) {
   if (withoutEndpoint.length > 0) {
     printer.note(
-      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}, so this compared the wrong log. Correct --url first. The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
+      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}, so this compared the wrong log. ${adviceOnQuery(withoutEndpoint, otherEndpoints) || 'Correct --url first.'} The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
     );
   } else if (endpoint === 'disabled') {
     printer.note(

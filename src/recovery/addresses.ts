@@ -34,6 +34,17 @@ export function withQuery(address: string): string | undefined {
 }
 
 /**
+ * Returns what to do if the endpoints at the path of an address are not of its shop, according to the `secret` function.
+ * Otherwise empty. A list of the endpoints does not show that, because it leaves out their queries.
+ */
+export function adviceOnQuery(without: readonly string[], others: readonly string[]): string {
+  return without.some((url) => others.includes(withoutQuery(url) ?? ''))
+    ? 'An endpoint that differs in its query alone is of another shop or of none, according to the secret function: ' +
+        'give the whole address, with the query of your shop.'
+    : '';
+}
+
+/**
  * Returns the addresses of other shops that differ from one of `urls` in their query alone. Only a `url` that
  * is among the addresses with its own query has such neighbours.
  */

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/api-error.js';
 import { nearestFirst, shortList } from '../errors/text.js';
 import type { SubscribedEvent, WebhookEndpoint } from '../schemas/webhook-endpoint.js';
-import { addressTest, apartByQuery, withoutQuery, withQuery } from './addresses.js';
+import { addressTest, adviceOnQuery, apartByQuery, withoutQuery, withQuery } from './addresses.js';
 import { timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import { PER_PAGE, pagesOf } from './pages.js';
@@ -124,14 +124,10 @@ async function neighboursByScope(
  */
 export function describeWithout({ without, others }: Pick<Found, 'without' | 'others'>): string {
   if (without.length === 0) return '';
-  // The secret function has found another shop for these endpoints.
-  const isOtherShop = without.some((url) => others.includes(withoutQuery(url) ?? ''));
+  const onQuery = adviceOnQuery(without, others);
   return (
     `no webhook endpoint of this account has the address ${without.join(' or ')}. ` +
-    (isOtherShop
-      ? 'An endpoint that differs in its query alone belongs to another shop, according to the secret function: give ' +
-        'the whole address, with its query. '
-      : '') +
+    (onQuery && `${onQuery} `) +
     (others.length > 0
       ? `The account has these endpoints, the most like it first: ${shortList(others)}.`
       : 'The account has no webhook endpoints.')

@@ -137,7 +137,8 @@ export function timeOr(time: unknown, otherwise: number): number {
 /**
  * Why this receiver cannot use an entry. `unreadable`: the entry does not match the specification, or a
  * function of the receiver's, such as `unwrap` or `keyBy`, threw for it. `unknownShop`: the `secret` function
- * gives no secret for its address, or that of another shop than the one of `url`.
+ * gives no secret for its address, or that of another shop than the one of `url`. If another shop has an endpoint at
+ * the address, its entries are left out before they are read.
  */
 export type Unusable = 'unreadable' | 'unknownShop';
 

@@ -66,6 +66,23 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(stderr).not.toContain('recover --orders');
   });
 
+  test.each(['', '?shop=a'])(
+    'asks for the query, as recover does, if the endpoint at the path of --url …%s is not of its shop',
+    async (query) => {
+      const { args, env, url, client } = await openOutage();
+      for await (const { id } of client.webhookEndpoints.list())
+        await client.webhookEndpoints.update(id, { url: `${url}?shop=b` });
+      const [, , , , , ...rest] = args;
+      const receiver = ['--receiver', 'test/cli/recover/several-shops.ts'];
+      for (const command of ['reconcile', 'recover']) {
+        const asked = [command, ...receiver, '--url', `${url}${query}`, ...rest, '--now', LATER];
+        const { status, stderr } = await run(asked, { env });
+        expect([status, stderr]).toEqual([1, expect.stringContaining('give the whole address')]);
+        expect(stderr).not.toContain('Correct --url');
+      }
+    },
+  );
+
   test('says that all agree only if the provider sends to every address', async () => {
     const { args, env, url, client } = await openOutage();
     const others = `${url}/others`;

@@ -1,5 +1,6 @@
 import type { RecoveredOutcome, Recovery } from 'storefront-webhooks/recovery';
 import { shortList } from '../../errors/text.js';
+import { adviceOnQuery } from '../../recovery/addresses.js';
 
 /** Returns notes on what is left, and what to do about it. */
 export function adviceOn(
@@ -11,14 +12,17 @@ export function adviceOn(
   const { otherEndpoints, ordersForbidden } = recovery;
   const counts = new Map<RecoveredOutcome, number>();
   for (const { outcome } of deliveries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const onQuery = adviceOnQuery(withoutEndpoint, otherEndpoints);
   const behind = deliveries.some(({ reason }) => reason === 'queued') ? 0 : log.queued;
   return [
     ...(endpoint === 'disabled' && applied && recreateEndpoint
       ? [NOT_RECREATED]
       : endpoint === 'missing' && withoutEndpoint.length === 0
         ? [UNTOLD]
-        : ENDPOINT[endpoint](urls.join(' or '), complete)),
-    ...(withoutEndpoint.length < urls.length ? withoutEndpoint.map(withoutOne) : []),
+        : ENDPOINT[endpoint](urls.join(' or '), complete, onQuery)),
+    ...(withoutEndpoint.length < urls.length
+      ? withoutEndpoint.map((url) => withoutOne(url, adviceOnQuery([url], otherEndpoints)))
+      : []),
     ...(withoutEndpoint.length > 0 && otherEndpoints.length > 0
       ? [`The account has these endpoints, the most like it first: ${shortList(otherEndpoints)}.`]
       : []),
@@ -72,19 +76,22 @@ const UNTOLD =
 const FORBIDDEN =
   'The token may not read orders: orders that were paid while no endpoint got them are not in the log, and may be missing here. Run this again with a token that may read orders. To use only the log, add --no-orders.';
 
-function withoutOne(url: string): string {
-  return `There is no webhook endpoint for ${url}: the provider sends nothing there. Correct the address. If the endpoint was deleted, create it again in the dashboard and add --orders. If you have moved away from the address, add --no-orders.`;
+function withoutOne(url: string, onQuery: string): string {
+  return `There is no webhook endpoint for ${url}: the provider sends nothing there. ${onQuery || 'Correct the address.'} If the endpoint was deleted, create it again in the dashboard and add --orders. If you have moved away from the address, add --no-orders.`;
 }
 
 const ENDPOINT: Readonly<
-  Record<Recovery['endpoint'], (url: string, complete: boolean) => readonly string[]>
+  Record<
+    Recovery['endpoint'],
+    (url: string, complete: boolean, onQuery: string) => readonly string[]
+  >
 > = {
   enabled: () => [],
   disabled: (url) => [
     `THE WEBHOOK ENDPOINT IS DISABLED: the provider sends nothing to ${url}, and its API cannot enable it again. Add --apply --recreate-endpoint to create a new one.`,
   ],
-  missing: (url) => [
-    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there, and --apply does nothing for it without --orders or --no-orders. Correct --url, or create the endpoint in the dashboard.`,
+  missing: (url, _, onQuery) => [
+    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there, and --apply does nothing for it without --orders or --no-orders. ${onQuery ? `${onQuery} If the endpoint of your shop was deleted, create it again in the dashboard.` : 'Correct --url, or create the endpoint in the dashboard.'}`,
   ],
   recreated: (url, complete) => [
     `The webhook endpoint for ${url} was disabled, and a new one has been created.${complete ? '' : ' Run this again until nothing is left.'}`,

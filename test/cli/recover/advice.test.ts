@@ -2,6 +2,7 @@ import type { Recovered, RecoveredOutcome, Recovery } from 'storefront-webhooks/
 import { expect, test } from 'vitest';
 import { adviceOn } from '../../../src/cli/recover/advice.js';
 
+const URLS = ['https://shop.example/webhooks', 'https://shop.example/b'];
 const MISSED = { refused: 0, unanswered: 0, foreign: 0, queued: 0 };
 
 function advice(
@@ -21,8 +22,7 @@ function advice(
     log: { done: 0, edited: 0, waiting: 0, ...MISSED, unreadable: 0, unknownShop: 0, ...log },
     ...changes,
   };
-  const urls = ['https://shop.example/webhooks', 'https://shop.example/b'];
-  return adviceOn(recovery, urls, { recreateEndpoint: true }).join('\n');
+  return adviceOn(recovery, URLS, { recreateEndpoint: true }).join('\n');
 }
 
 test.each([
@@ -66,6 +66,30 @@ test.each([
       },
     ),
     /, the most like it first: https:\/\/shop\.example\/a, .*\/e, …\.$/,
+  ],
+  [
+    'the endpoint of another shop at the same path',
+    advice(
+      [],
+      {},
+      {
+        ...{ endpoint: 'missing', complete: false, withoutEndpoint: URLS },
+        otherEndpoints: ['https://shop.example/b'],
+      },
+    ),
+    /^THERE IS NO WEBHOOK ENDPOINT for (?!.*Correct --url).*differs in its query alone .*: give the whole address, .*\n/,
+  ],
+  [
+    'the endpoint of another shop at the path of one address',
+    advice(
+      [],
+      {},
+      {
+        withoutEndpoint: ['https://shop.example/b'],
+        otherEndpoints: ['https://shop.example/b'],
+      },
+    ),
+    /^There is no webhook endpoint for (?!.*Correct the address).*differs in its query alone .*: give the whole address, .*\n/,
   ],
   [
     'a token that may not read orders',
