@@ -10,10 +10,11 @@ import type { IdempotencyStore } from '../stores/store.js';
 import type { Confirm } from './confirm.js';
 import type { HandOff } from './queue.js';
 
-declare const none: unique symbol;
-
-/** No schemas. An empty type would also take schemas of your own, and give payloads the types of the specification. */
-type NoSchemas = { readonly [none]?: never };
+/**
+ * No schemas. An empty type would also take schemas of your own, and give payloads the types of the specification. The
+ * symbol is one that the declarations of a program can name.
+ */
+type NoSchemas = { readonly [Symbol.iterator]?: never };
 
 /**
  * The options of {@link createReceiver}. Times are in milliseconds and sizes in bytes, unless the name of the

@@ -79,3 +79,18 @@ void [express, sqliteStore, receiver, deliver, lossy];`;
     },
   );
 });
+
+test('a package with declarations exports a receiver whose options have a type', () => {
+  const program = `
+import { createReceiver, type EventSchemas, type ReceiverOptions, type StandardSchema } from 'storefront-webhooks';
+declare const options: ReceiverOptions;
+declare const own: StandardSchema<unknown, { id: string }>;
+export const receiver = createReceiver(options);
+export const debugged = createReceiver({ ...options, debug: true });
+export function make(changed: Partial<ReceiverOptions>) {
+  return createReceiver({ secret: 's', ...changed }).onPaid(() => {});
+}
+const satisfied = { secret: 's', events: { 'own:event': own } } satisfies ReceiverOptions<EventSchemas>;
+export const ofOwnEvent = createReceiver(satisfied).on('own:event', ({ payload }) => payload.id.trim());`;
+  expect(compile([program])).toEqual([[]]);
+});

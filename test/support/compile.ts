@@ -18,7 +18,8 @@ export function compile(
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
   const parsed = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'));
   const paths = { ...parsed.options.paths, 'pg-boss': PG_BOSS_12 };
-  const options = { ...parsed.options, paths, noUnusedLocals: false };
+  // With declarations, as a program of several packages has them: each exported type must have a name.
+  const options = { ...parsed.options, paths, noUnusedLocals: false, declaration: true };
   const files = new Map(
     examples.map((code, index) => [resolve(`example-${index}.ts`), `${code}\nexport {};`]),
   );
