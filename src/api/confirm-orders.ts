@@ -230,7 +230,8 @@ async function fetchOrder(
 ): Promise<ComparedOrder | undefined> {
   try {
     const options = { signal: AbortSignal.timeout(TIMEOUT_MS), onAttempt };
-    return toCompared(await orders.get(id, options));
+    const order = await orders.get(id, options);
+    return order && toCompared(order);
   } catch (error) {
     if (isNoRecord(error)) return undefined;
     throw error;

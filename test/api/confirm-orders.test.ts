@@ -422,6 +422,14 @@ describe('a delivery gets', () => {
   });
 });
 
+test('an order for which a reader without types returns nothing does not exist', async () => {
+  // @ts-expect-error: The type asks for an order, or for a rejection.
+  const confirm = confirmOrders({ orders: { get: async () => undefined } });
+  const receiver = createReceiver({ secret: SECRET, confirm, hooks: { onRejected: () => {} } });
+  receiver.onPaid(() => {});
+  expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 422 });
+});
+
 test('an order whose request has hung for 5 s is requested anew with the next delivery', async () => {
   const { url, paid } = await openStorefront();
   const { receiver, asked } = openReceiver(url);
