@@ -149,7 +149,7 @@ export class Reporter {
     return rejection;
   }
 
-  /** Reports a request that was answered 503 because of overload, or whose sender had disconnected before its claim. */
+  /** Reports a request that was answered 503 because of overload, or whose sender disconnected before it was processed. */
   shed(): void {
     safely(() => this.#telemetry?.shed?.());
   }

@@ -46,7 +46,7 @@ export interface Telemetry {
   rejected(rejection: Rejection, startedAt: number): void;
   /** Called if a request could not be verified because of an error in the program. It was answered 500. */
   failed(error: unknown, startedAt: number): void;
-  /** Called if a request was answered 503 because of overload, or because its sender had disconnected before its claim. */
+  /** Called if a request was answered 503 because of overload, or because its sender disconnected before it was processed. */
   shed?(): void;
   /** Called when `confirm` has looked an order up. `kept`: it agreed with the answer of a recent request. */
   confirmed?(result: ConfirmationResult): void;
