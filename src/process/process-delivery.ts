@@ -118,8 +118,8 @@ export class Processing {
     const { issues } = result;
     // The invalid delivery has a key of its own, so the delivery can still be handled once its order agrees.
     if (issues) return this.process(toInvalid(delivery, issues), how);
-    const isKept = delivery.kind === 'invalid' && result.outcome === 'handled';
-    return isKept ? { ...result, outcome: 'parked', issues: delivery.issues } : result;
+    const outcome = result.outcome === 'handled' ? 'parked' : result.outcome;
+    return delivery.kind === 'invalid' ? { ...result, outcome, issues: delivery.issues } : result;
   }
 
   /**

@@ -131,8 +131,8 @@ export interface Dispatched {
   /** The number of this attempt, from 1, or of the attempt that a copy has waited for; absent if there was no attempt. */
   readonly attempt?: number | undefined;
   /**
-   * The fields that do not fit; absent if all fit. The delivery was parked for them, or will be: `busy` and `unavailable`
-   * say that this attempt has not done so.
+   * The fields that do not fit, or that differ from the order, so that only `onInvalid` gets the delivery; absent if its
+   * handlers get it.
    */
   readonly issues?: readonly Issue[] | undefined;
   /** After how long to retry, for `busy` and `unavailable`. */

@@ -38,10 +38,10 @@ export function pause(ms: number): Promise<void> {
  */
 export function afterTurn(callback: () => void, ms: number): () => void {
   const dueAt = performance.now() + ms;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isStopped = false;
+  // 0: stopped.
+  let timer: ReturnType<typeof setTimeout> | 0 | undefined;
   const start = () => {
-    if (!isStopped) timer = setTimeout(callback, Math.max(0, dueAt - performance.now()));
+    timer ??= setTimeout(callback, Math.max(0, dueAt - performance.now()));
   };
   // The global one, so that a test that moves the clock moves both timers. Not every runtime has it, and it throws on the
   // edge runtime of Next.js. It is never cleared: Node's `clearImmediate`, given an immediate of fake timers that have
@@ -49,8 +49,8 @@ export function afterTurn(callback: () => void, ms: number): () => void {
   if ('EdgeRuntime' in globalThis || !globalThis.setImmediate) start();
   else setImmediate(start);
   return () => {
-    isStopped = true;
     clearTimeout(timer);
+    timer = 0;
   };
 }
 

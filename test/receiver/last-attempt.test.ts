@@ -198,6 +198,27 @@ describe('the last attempt of a queue', () => {
     },
   );
 
+  test('tells what does not fit, whatever becomes of onInvalid', async () => {
+    const store = durableStore();
+    const onInvalid = vi.fn(() => {
+      throw new Error('the disk is full');
+    });
+    const worker = createReceiver({ secret: SECRET, store, hooks }).onInvalid(onInvalid);
+    const job = await queued(paidOrder({ status: 56 }));
+    const results = [
+      await worker.dispatch(job),
+      await worker.dispatch(job, { lastAttempt: true }),
+      await worker.dispatch(job),
+    ];
+    const issues = [{ path: 'status' }];
+    expect(results).toMatchObject([
+      { outcome: 'failed', issues },
+      { outcome: 'parked', issues },
+      { outcome: 'parked', issues },
+    ]);
+    expect(onInvalid).toHaveBeenCalledTimes(2);
+  });
+
   test('parks a delivery that cannot be read because a schema throws', async () => {
     const store = durableStore();
     const onError = vi.fn();
