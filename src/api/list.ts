@@ -13,7 +13,8 @@ export interface Page<Item> {
  *
  * Pages shift while records are created and deleted: a record that occurs again on the next page is yielded
  * once, and a record that moves to a page that was read before is missed. `for await` ends after the last page, and
- * also if five pages in a row are empty or repeat the page before, or 20 in a row have no new record.
+ * also if five pages in a row are empty or repeat the page before, or if 20 or more in a row bring back as many
+ * records as there were before, and no new one.
  */
 export interface List<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {}
 
@@ -28,7 +29,10 @@ export const MAX_UNREADABLE = 20;
  */
 const MAX_STALE = 5;
 
-/** How many pages in a row may have known records only, such as a few pages in turn. */
+/**
+ * How many pages in a row may have known records only, such as a few pages in turn, if they bring back as many as there
+ * were. New records push each known one onto a later page once at most.
+ */
 const MAX_KNOWN = 20;
 
 /** A page, and whether records are missing from it because they cannot be read. */
@@ -76,7 +80,7 @@ async function* iterate<Item extends { readonly id: string }>(
   read: (page: number) => Promise<ReadPage<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   const given = new Set<string>();
-  let [unreadable, stale, known, idsBefore] = [0, 0, 0, ''];
+  let [unreadable, stale, known, again, idsBefore] = [0, 0, 0, 0, ''];
   for (let next = await begun; ; next = await read(next.page.page + 1)) {
     const { page, hasUnreadable } = next;
     const fresh = page.items.filter(({ id }) => !given.has(id));
@@ -87,11 +91,12 @@ async function* iterate<Item extends { readonly id: string }>(
     unreadable = isUnreadable ? unreadable + 1 : 0;
     stale = !isUnreadable && (ids === '' || ids === idsBefore) ? stale + 1 : 0;
     if (!isUnreadable) known = fresh.length > 0 ? 0 : known + 1;
+    again = fresh.length > 0 ? 0 : again + page.items.length;
     idsBefore = ids;
     // Without a total, the list ends at a page without new records, unless no record of the page can be read.
     const mayGoOn = fresh.length > 0 || (unreadable > 0 && unreadable <= MAX_UNREADABLE);
     const { totalPages } = page;
-    const isEndless = stale === MAX_STALE || known === MAX_KNOWN;
+    const isEndless = stale === MAX_STALE || (known >= MAX_KNOWN && again >= given.size);
     if (totalPages === undefined ? !mayGoOn : page.page >= totalPages || isEndless) return;
   }
 }

@@ -116,6 +116,14 @@ describe('a list in for await', () => {
     expect(idsOf(await collect(orders.list()))).toEqual(['ord_0', 'ord_1', 'ord_2']);
   });
 
+  test('goes on after 25 pages without a new record if more records than theirs came before', async () => {
+    const headers = { 'X-Total-Pages': '56' };
+    const before = Array.from({ length: 30 }, (_, at) => [order(`ord_${at}`)]);
+    const pages = [...before, ...before.slice(5), [order('ord_30')]];
+    provider.answers(...pages.map((page) => json(200, page, headers)));
+    expect(await collect(orders.list())).toHaveLength(31);
+  });
+
   test('misses no record while many new records push the others down', async () => {
     const [newest, known, oldest] = ['ord_3', 'ord_2', 'ord_1'].map((id) => [order(id)]);
     const pages = [newest, known, newest, known, newest, known, newest, known, oldest];
