@@ -148,6 +148,16 @@ describe('storefront-webhooks save', () => {
       'default: receiver',
       'receiver',
     ],
+    [
+      'export function receiverRoutes(app) {\n  const receiver = createReceiver({});\n  app.use(receiver);\n}\n\nexport default createReceiver({});',
+      'default: receiver',
+      'receiver',
+    ],
+    [
+      'export function receiverOptions() {\n  // for createReceiver()\n  return {};\n}\n\nexport default createReceiver({});',
+      'default: receiver',
+      'receiver',
+    ],
     ['const shop = createReceiver({});\nexport default shop;\n', 'default: receiver', 'receiver'],
     [
       'export { makeReceiver };\nfunction makeReceiver() {}',

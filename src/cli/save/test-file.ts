@@ -22,7 +22,7 @@ const DEFAULT = /^export\s+default\s+([\s\S]+)/m;
 const FUNCTION = /^(async\s*)?(function\b|\w+\s*=>|\([^()]*\)\s*(:[^=;]*)?=>)/;
 /** A call of `createReceiver`, or an awaited one of the seller's own `makeReceiver`, which may return a promise. */
 const CALL = /^(await\s+\w*|create)receiver\s*[(<]/i;
-const MAKES = /\bcreateReceiver\s*[(<]/;
+const MAKES = /(?:\breturn|=>)\s*(?:await\s+)?createReceiver\s*[(<]/;
 /** The end of a statement: the next line is not indented, and closes nothing. */
 const NEXT = /\n(?![\s})\]])/;
 /** The beginning of a value that is no receiver, such as a path or options. */
