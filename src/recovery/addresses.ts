@@ -38,10 +38,16 @@ export function withQuery(address: string): string | undefined {
  * Otherwise empty. A list of the endpoints does not show that, because it leaves out their queries.
  */
 export function adviceOnQuery(without: readonly string[], others: readonly string[]): string {
-  return without.some((url) => others.includes(withoutQuery(url) ?? ''))
-    ? 'An endpoint that differs in its query alone is of another shop or of none, according to the secret function: ' +
-        'give the whole address, with the query of your shop.'
-    : '';
+  const beside = without.filter((url) => others.includes(withoutQuery(url) ?? ''));
+  if (beside.length === 0) return '';
+  const remedy = beside.some((url) => parseAddress(url)?.search)
+    ? 'correct the query.'
+    : 'give the whole address, with the query of your shop.';
+  return (
+    'An endpoint that differs in its query alone is of another shop or of none, or the secret function threw for it: ' +
+    `${remedy} If the endpoint of your shop was deleted, create it again in the dashboard.` +
+    (beside.length < without.length ? ' Correct the other addresses.' : '')
+  );
 }
 
 /**

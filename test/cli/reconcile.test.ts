@@ -66,9 +66,12 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
     expect(stderr).not.toContain('recover --orders');
   });
 
-  test.each(['', '?shop=a'])(
-    'asks for the query, as recover does, if the endpoint at the path of --url …%s is not of its shop',
-    async (query) => {
+  test.each([
+    ['', 'give the whole address'],
+    ['?shop=a', 'correct the query'],
+  ])(
+    'advises on the query, as recover does, if the endpoint at the path of --url …%s is not of its shop',
+    async (query, remedy) => {
       const { args, env, url, client } = await openOutage();
       for await (const { id } of client.webhookEndpoints.list())
         await client.webhookEndpoints.update(id, { url: `${url}?shop=b` });
@@ -77,7 +80,7 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
       for (const command of ['reconcile', 'recover']) {
         const asked = [command, ...receiver, '--url', `${url}${query}`, ...rest, '--now', LATER];
         const { status, stderr } = await run(asked, { env });
-        expect([status, stderr]).toEqual([1, expect.stringContaining('give the whole address')]);
+        expect([status, stderr]).toEqual([1, expect.stringContaining(remedy)]);
         expect(stderr).not.toContain('Correct --url');
       }
     },

@@ -77,7 +77,20 @@ test.each([
         otherEndpoints: ['https://shop.example/b'],
       },
     ),
-    /^THERE IS NO WEBHOOK ENDPOINT for (?!.*Correct --url).*differs in its query alone .*: give the whole address, .*\n/,
+    /^THERE IS NO WEBHOOK ENDPOINT for (?!.*Correct --url).*differs in its query alone .*: give the whole address, .* Correct the other addresses\.\n/,
+  ],
+  [
+    'the endpoint of another shop beside a whole address',
+    advice(
+      [],
+      {},
+      {
+        ...{ endpoint: 'missing', complete: false },
+        withoutEndpoint: ['https://shop.example/b?shop=b'],
+        otherEndpoints: ['https://shop.example/b'],
+      },
+    ),
+    /^THERE IS NO WEBHOOK ENDPOINT for (?!.*whole address|.*the other).*: correct the query\. If .* create it again in the dashboard\.\n/,
   ],
   [
     'the endpoint of another shop at the path of one address',
