@@ -91,8 +91,8 @@ export interface Recovering {
   readonly isFront: boolean;
   /** Returns the keys that the store has as done; `undefined` if the store cannot answer. */
   findDone(keys: readonly string[]): Promise<readonly string[] | undefined>;
-  /** Returns the deliveries that the store has and that are not done. */
-  unfinished(): Promise<Unfinished>;
+  /** Returns the deliveries in the store that are not done, with the orders of `scopes`. Default: of all. */
+  unfinished(scopes?: ReadonlySet<string>): Promise<Unfinished>;
   /**
    * Takes a named lease, so that one of many processes does something. Resolves to `false` if another process
    * has it. The lease expires by itself.
@@ -124,8 +124,8 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
     isFront,
     effectsOf: (delivery) => effectsOf(processing.router, delivery, paidStatuses),
     findDone: (keys) => findDone(settings, keys),
-    unfinished: () =>
-      findUnfinished(settings, (event) => deliversBy(event, processing.router, isFront)),
+    unfinished: (scopes) =>
+      findUnfinished(settings, (event) => deliversBy(event, processing.router, isFront), scopes),
     lease: (name, leaseMs) => takeLease(settings, name, leaseMs),
     onError: (error, { id, event }) => processing.onError(error, { id, event, scope: '' }),
     process(delivery) {

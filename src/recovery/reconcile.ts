@@ -61,7 +61,7 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   // The provider also retries at the replacement of a disabled endpoint, and at an address that only a product names.
   const sends = found.state !== 'disabled';
   const gathered = await readHistories(settings, pace, sends);
-  const unfinished = (await receiver.unfinished()).orders;
+  const unfinished = (await receiver.unfinished(settings.scopes)).orders;
   const judged: Judged[] = [];
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
   /**

@@ -113,6 +113,44 @@ describe('reconcile', () => {
     expect([await found([a]), await found([a, b])]).toEqual([0, 1]);
   });
 
+  describe('finds the dead delivery of an order', () => {
+    const [A, B, UNKNOWN] = [`${URL}?shop=a`, `${URL}?shop=b`, `${URL}?shop=`];
+
+    test.each<[string, string | string[], string]>([
+      ['of the same shop', B, 'dead'],
+      ['of one of several shops', [A, B], 'dead'],
+      ['of a shop that the secret function no longer knows', UNKNOWN, 'dead'],
+      ['not of another shop with the same order id', A, 'refused'],
+    ])('%s', async (_, url, because) => {
+      const store = durableStore();
+      const receiver = createReceiver({
+        secret: ({ url = '' }) => {
+          const [, scope] = url.split('?shop=');
+          return scope ? { secret: SECRET, scope } : null;
+        },
+        store,
+        hooks: { onError() {}, onRejected() {} },
+      }).on('order:paid', () => {
+        throw new Error('no');
+      });
+      await deliver(receiver, paid(1), {
+        event: 'order:paid',
+        id: 'whl_b',
+        url: '/webhooks?shop=b',
+      });
+      const [failing] = await store.list({ state: 'failing', limit: 1 });
+      if (!failing) throw new Error('The delivery of shop b is missing.');
+      await receiver.dispatch(failing, { lastAttempt: true });
+      const provided = { logs: [entry(1, { url: A })], orders: [paid(1)] };
+      const { findings } = await reconcileWith(
+        provided,
+        { receiver },
+        { url, delivered: having() },
+      );
+      expect(findings.map((finding) => finding.because)).toEqual([because]);
+    });
+  });
+
   test('counts the orders that are too young to judge', async () => {
     const orders = [paid(1), paid(2, { updated_at: ago(MINUTE) })];
     const result = await reconcileWith({ logs: [], orders }, openShop(), {
