@@ -1,5 +1,7 @@
 import type { Fixture, ReplayResult } from 'storefront-webhooks/testing';
 import { printable } from '../errors/text.js';
+import { RECEIPT_HEADER } from '../request/outcome.js';
+import { findReceipt } from '../request/receipt.js';
 import { isJsonObject } from '../schemas/values.js';
 import { toLine } from './columns.js';
 import { commandLines, textLines } from './lines.js';
@@ -34,6 +36,8 @@ export interface DeliveryReport {
   readonly fix?: string;
   /** The command that sends the delivery again. */
   readonly repeat?: string;
+  /** The key under which the receiver processed the delivery, if it is another one than was asked for. */
+  readonly otherKey?: string;
 }
 
 /** Returns what reports show of a body, without customer data: subject and amount. */
@@ -68,6 +72,11 @@ const RECEIPT = /,"receipt":"v1\.[^"]*"/;
 export function answerOf({ status, outcome, durationMs, body }: ReplayResult) {
   const ms = Math.round(durationMs * 10) / 10;
   return { status, outcome: outcome ?? '', ms, answer: shownAnswer(body) };
+}
+
+/** Returns the key under which the receiver processed the delivery; `undefined` if the answer has no receipt. */
+export function keyOf({ headers, body }: ReplayResult): string | undefined {
+  return findReceipt(`${headers[RECEIPT_HEADER]} ${body}`)?.key;
 }
 
 /** Returns the type and the title of an answer that is not a receiver's; `undefined` if it is a receiver's. */

@@ -191,7 +191,10 @@ export function checkOwnKey(key: unknown, whatNeeds: string): string {
  * The key of a delivery that does not fit its event. Separate from the key of the valid delivery, so that the
  * invalid one does not use it up, whatever it claims.
  */
-export function invalidKey({ scope, id, event }: KeyParts, rawBody: Uint8Array): string {
+export function invalidKey(
+  { scope, id, event }: Omit<KeyParts, 'content'>,
+  rawBody: Uint8Array,
+): string {
   const claimed = [scope, headerText(id), headerText(event)];
   return sha2.sha256(JSON.stringify(['invalid', ...claimed, sha2.sha256(rawBody)]));
 }

@@ -9,6 +9,7 @@ import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { sign } from 'storefront-webhooks/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/cli/dead/open-store.js';
+import { contentOf, deliveryKey } from '../../src/request/key.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { begin, run, runInTerminal, serve } from './command.js';
 
@@ -19,8 +20,9 @@ async function leaveDead(
   store: IdempotencyStore,
   ids: readonly string[],
   event: 'order:paid' | 'order:updated' = 'order:paid',
+  scope = '',
 ): Promise<void> {
-  const receiver = createReceiver({ secret: SECRET, store, hooks: { onError() {} } });
+  const receiver = createReceiver({ secret: SECRET, store, scope, hooks: { onError() {} } });
   receiver.on(event, ({ payload }) => {
     throw new Error(`no stock for ${payload.id}`);
   });
@@ -40,29 +42,23 @@ async function leaveDead(
 /** Leaves a delivery whose process ended: it may be done. */
 async function leaveInterrupted(store: IdempotencyStore, id: string): Promise<void> {
   const body = new TextEncoder().encode(JSON.stringify(paidOrder({ id })));
-  const key = sign(body, 'key').slice(0, 64);
-  const about = { key, scope: '', id: 'whl_1', event: 'order:paid', orderId: id };
+  const claimed = { scope: '', id: 'whl_1', event: 'order:paid' };
+  const content = contentOf(paidOrder({ id }), body);
+  const about = { ...claimed, key: deliveryKey('delivery', { ...claimed, content }), orderId: id };
   const terms = { owner: 'a', leaseMs: 1, keepMs: 1e9, maxCrashes: 5 };
   await store.claim({ ...about, receivedAt: Date.now(), body }, terms);
 }
 
 /** Leaves an order in a store for each of some shops, whose handlers have failed. */
 async function leaveInScopes(store: IdempotencyStore, scopes: readonly string[]): Promise<void> {
-  const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
-  for (const scope of scopes) {
-    const key = sign(body, scope).slice(0, 64);
-    const row = { key, scope, id: 'whl_1', event: 'order:paid', receivedAt: Date.now(), body };
-    const terms = { owner: 'a', leaseMs: 1000, keepMs: 1e9, maxCrashes: 5 };
-    const claim = await store.claim(row, terms);
-    if (claim.state !== 'acquired') throw new Error('it was not claimed');
-    await store.fail(key, claim.fence, { permanent: true, error: 'no stock' });
-  }
+  for (const scope of scopes) await leaveDead(store, ['ord_1'], 'order:paid', scope);
 }
 
 /** Serves a shop on a store, whose handler delivers. */
-async function openShop(store: IdempotencyStore) {
+async function openShop(store: IdempotencyStore, scope = '') {
   const delivered: string[] = [];
-  const receiver = createReceiver({ secret: SECRET, store }).on('order:paid', ({ payload }) => {
+  const receiver = createReceiver({ secret: SECRET, store, scope });
+  receiver.on('order:paid', ({ payload }) => {
     delivered.push(payload.id);
   });
   const { url, server } = await serve(createServer(toNodeHandler(receiver)));
@@ -345,7 +341,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
     await leaveInScopes(store, ['games']);
-    const shop = await openShop(store);
+    const shop = await openShop(store, 'games');
     const to = ['dead', 'redrive', file, '--to', shop.url, '--apply'];
     for (const args of [to.slice(0, -1), to]) {
       const { status, stderr } = await run(args, { env });
@@ -361,7 +357,7 @@ describe('storefront-webhooks dead, over SQLite', () => {
     const file = join(folder, 'shop.db');
     const { store, close } = await openStore(file);
     await leaveInScopes(store, ['eu', 'us']);
-    const shop = await openShop(store);
+    const shop = await openShop(store, 'eu');
     const to = ['dead', 'redrive', file, '--to', shop.url, '--apply'];
     const { status, stderr } = await run(to, { env });
     expect([status, stderr]).toEqual([2, expect.stringContaining('several scopes: "eu", "us"')]);

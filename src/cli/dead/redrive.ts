@@ -23,7 +23,7 @@ export interface RedriveFlags extends Flags, SecretFlags {
 
 /**
  * Puts deliveries back. Resolves with false if one is not proven genuine, or if the shop did not run one. Stops once
- * answers show that the shop would run none of the others: putting back a delivery erases its error.
+ * answers show that the shop would run none of the others, or is another shop: putting back a delivery erases its error.
  *
  * @throws {UsageError} If the shop cannot be reached at the address, or the deliveries belong to several shops.
  */
@@ -115,7 +115,8 @@ async function redriveAll(
     if (!wasTaken) refused.push(delivery.key);
     inARow = sent && !wasTaken && isForAll(sent) ? inARow + 1 : 0;
     answers += sent && sent.status !== 0 ? 1 : 0;
-    if (inARow === MOST_IN_A_ROW || (answers === 1 && sent && isUnverified(sent))) {
+    const isWrong = sent?.otherKey !== undefined || (answers === 1 && sent && isUnverified(sent));
+    if (inARow === MOST_IN_A_ROW || isWrong) {
       hasUnsent = index < wanted.length - 1;
       break;
     }

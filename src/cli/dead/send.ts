@@ -1,32 +1,47 @@
 import { validateHeaderValue } from 'node:http';
 import type { StoredDelivery } from 'storefront-webhooks';
+import { invalidKey } from '../../request/key.js';
 import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
 import { unsigned } from '../fixture-file.js';
 import type { Printer } from '../printer.js';
 import { isTaken, type SendingFlags, sendOne, toReplayOptions } from '../send-options.js';
 
-/** Sends a delivery to the shop, whose process runs it under the same key as before. */
+/**
+ * Sends a delivery to the shop, whose process runs it under the same key as before. The report has an `otherKey` if
+ * another shop ran it.
+ */
 export async function send(
-  { body, event, id, key, interrupted }: StoredDelivery,
+  delivery: StoredDelivery,
   to: string,
   secret: string,
   flags: Pick<SendingFlags, 'timeout' | 'plainHttp' | 'headerPrefix'>,
   printer: Printer,
 ): Promise<DeliveryReport> {
+  const { body, event, id, key, interrupted } = delivery;
   const fixture = { file: key, ...unsigned(event, id, body) };
   const options = { secret, ...toReplayOptions(flags) };
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
   const sent = await sendOne(
     to,
-    { fixture, options, isGood: ({ status }) => isTaken(status), repeat },
+    { fixture, options, isGood: ({ status }) => isTaken(status), repeat, ...keysOf(delivery) },
     1,
   );
-  const report = sent.outcome === 'queued' ? { ...sent, ...QUEUED } : sent;
+  const report = { ...sent, ...(sent.otherKey ? ELSEWHERE : sent.outcome === 'queued' && QUEUED) };
   printer.found({ key, interrupted, ...report }, () => [
     deliveryLine(report, printer),
     ...failureLines(report, printer),
   ]);
   return report;
+}
+
+/**
+ * Returns the keys under which the right shop may run a delivery. Any key if it did not fit its event: once the shop
+ * takes it, it runs under the key of the genuine one. Another delivery may not fit any more, such as one beyond `maxAge`.
+ */
+function keysOf(delivery: StoredDelivery): { readonly keys?: readonly string[] } {
+  const { key, body } = delivery;
+  const invalid = invalidKey(delivery, body);
+  return key === invalid ? {} : { keys: [key, invalid] };
 }
 
 export function isHeaderValue(id: string): boolean {
@@ -61,6 +76,13 @@ export function isForAll({ status, outcome }: DeliveryReport): boolean {
 export function isUnverified({ status, outcome }: DeliveryReport): boolean {
   return status === 401 && outcome === 'rejected';
 }
+
+const ELSEWHERE = {
+  good: false,
+  cause:
+    'The receiver at this address processed the delivery under another key. So the address is that of another shop, or the scope or keyBy of the receiver has changed. The delivery stays in this store.',
+  fix: 'Check first whether that receiver has delivered the order. Then send the delivery to the shop of this store. If the address is right, call receiver.redrive(delivery) in a program of the shop.',
+};
 
 const QUEUED = {
   good: false,

@@ -3,17 +3,28 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { createReceiver } from 'storefront-webhooks';
+import {
+  createReceiver,
+  type IdempotencyStore,
+  type Receiver,
+  type ReceiverOptions,
+} from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { sign } from 'storefront-webhooks/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { paidOrder } from '../../support/deliver.js';
 import { run, SECRET, serve } from '../command.js';
+
+function newFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'redrive-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'shop.db');
+}
 
 /** Leaves deliveries whose handlers have failed in a new store, and returns its file. */
 async function leaveDead(count: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'redrive-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'shop.db');
+  const file = newFile();
   const database = new Database(file);
   const store = sqliteStore(database);
   const about = { scope: '', id: 'whl_1', event: 'order:paid', receivedAt: Date.now() };
@@ -67,4 +78,117 @@ test('stops after the first delivery if the receiver has another header prefix',
   const others = await redrive('--header-prefix', 'X-Brand-');
   expect(others.records().map(({ status }) => status)).not.toContain(401);
   expect(others.records()).toHaveLength(2);
+});
+
+describe('compares the key in the receipt of the shop', () => {
+  type Options = Partial<ReceiverOptions>;
+  const env = { WEBHOOK_SECRET: SECRET };
+
+  const receiverWith = (store: IdempotencyStore, options: Options) =>
+    createReceiver({ secret: SECRET, store, hooks: { onError() {}, onRejected() {} }, ...options });
+
+  /** Leaves each payload as a dead delivery in a store, and returns the store and its file. */
+  async function leave(payloads: readonly object[], options: Options, headers: object = {}) {
+    const file = newFile();
+    const database = new Database(file);
+    onTestFinished(() => void database.close());
+    const store = sqliteStore(database);
+    const receiver = receiverWith(store, options).on('order:paid', () => {
+      throw new Error('no stock');
+    });
+    for (const [at, payload] of payloads.entries()) {
+      const body = new TextEncoder().encode(JSON.stringify(payload));
+      const sent = {
+        'x-service-event': 'order:paid',
+        'x-service-webhook': `whl_${at}`,
+        'x-service-signature': sign(body, SECRET),
+        ...headers,
+      };
+      const request = { method: 'POST', headers: sent, body };
+      const verified = await receiver.verify(request, { keepInvalid: true });
+      if (verified.outcome === 'rejected') throw new Error(verified.message);
+      await receiver.dispatch(verified, { lastAttempt: true });
+    }
+    expect(await store.count({ state: 'dead' })).toBe(payloads.length);
+    return { store, file };
+  }
+
+  /** Redrives all deliveries to a shop. */
+  async function redriveTo(receiver: Receiver, file: string, ...args: string[]) {
+    const { url, server } = await serve(createServer(toNodeHandler(receiver)));
+    onTestFinished(() => receiver.close({ server }));
+    return run(['dead', 'redrive', file, '--apply', '--to', url, ...args], { env });
+  }
+
+  test.each<[string, number, Options, (id: string) => void]>([
+    ['that has run it', 200, {}, () => {}],
+    [
+      'whose handler has failed',
+      500,
+      {},
+      () => {
+        throw new Error('no stock');
+      },
+    ],
+    [
+      'that has put it into its queue',
+      200,
+      { queue: { durable: true, enqueue: async () => ({ id: '1' }) } },
+      () => {},
+    ],
+    ['that identifies deliveries otherwise', 200, { scope: 'games', keyBy: 'content' }, () => {}],
+  ])('and stops at another shop %s', async (_, status, others, handle) => {
+    const { store, file } = await leave([paidOrder(), paidOrder({ id: 'ord_2' })], {
+      scope: 'games',
+    });
+    const ran: string[] = [];
+    const other = receiverWith(sqliteStore(new Database(':memory:')), others);
+    other.on('order:paid', ({ key, payload }) => {
+      ran.push(key);
+      handle(payload.id);
+    });
+    const done = await redriveTo(other, file, '--scope', 'games');
+    const records = done.records();
+    expect([done.status, records]).toMatchObject([
+      1,
+      [
+        {
+          status,
+          good: false,
+          otherKey: expect.stringMatching(/^[0-9a-f]{64}$/),
+          cause: expect.stringContaining('under another key'),
+          fix: expect.stringContaining('shop of this store'),
+        },
+      ],
+    ]);
+    if (!others.queue) expect(ran).toEqual([records[0].otherKey]);
+    expect(done.stderr).toMatch(/1 sent, 0 accepted[\s\S]*others were not sent, and are unchanged/);
+    expect(await store.list({ state: 'dead', limit: 9 })).toMatchObject([
+      { error: expect.stringContaining('no stock') },
+    ]);
+  });
+
+  const wrapped = { id: 'whl_in_body', event: 'order:paid', data: paidOrder() };
+
+  test.each<[string, Options, object?, object?, Options?]>([
+    ['by content', { keyBy: 'content' }],
+    ['by the id', { keyBy: 'id' }],
+    ['by a function', { keyBy: ({ id }) => `order ${id}` }],
+    ['without an id', {}, paidOrder(), { 'x-service-webhook': undefined }],
+    [
+      'whose body has the id',
+      { unwrap: ({ id, event, data }) => ({ id, event, payload: data }) },
+      wrapped,
+    ],
+    ['whose body has the event', { unwrap: true }, wrapped],
+    ['that a secret function finds', { secret: () => ({ secret: SECRET, scope: '' }) }],
+    ['that fits its event now', {}, paidOrder({ status: 7 }), {}, { paidStatuses: [100, 7] }],
+    ['that does not fit its event any more', {}, paidOrder(), {}, { maxAge: 60 }],
+  ])('and takes a delivery %s for its own', async (_, options, payload, headers, since) => {
+    const { store, file } = await leave([payload ?? paidOrder()], options, headers);
+    const receiver = receiverWith(store, { ...options, ...since });
+    receiver.on('order:paid', () => {}).onInvalid(() => {});
+    const done = await redriveTo(receiver, file);
+    expect([done.status, done.records()]).toMatchObject([0, [{ status: 200, good: true }]]);
+  });
 });
