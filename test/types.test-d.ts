@@ -381,6 +381,8 @@ export function optionsAreTyped() {
   createReceiver({ secret: bytes });
   createReceiver({ secret: ['new', bytes] });
   createReceiver({ secret: async ({ url }) => (url ? { secret, scope: 'shop' } : null) });
+  const { NEW_SECRET, OLD_SECRET } = process.env;
+  createReceiver({ secret: () => ({ secret: [NEW_SECRET, OLD_SECRET], scope: 'shop' }) });
   createReceiver({ secret, store: memoryStore(), keyBy: 'content', paidStatuses: [100, 60] });
   // @ts-expect-error the secret is missing
   createReceiver({});

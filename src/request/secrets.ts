@@ -8,8 +8,8 @@ import { badSecret, type Secret, sign, toSecrets, verifySignature } from './sign
 
 /** The secret of one shop. */
 export interface ScopedSecret {
-  /** One secret, or several while one is being replaced. */
-  readonly secret: Secret | readonly Secret[];
+  /** One secret, or several while one is being replaced. A list skips `undefined`. */
+  readonly secret: Secret | readonly (Secret | undefined)[];
   /** The name of the shop. Handlers see it, and the same id in two scopes is two deliveries. */
   readonly scope: string;
 }

@@ -63,7 +63,7 @@ describe('a secret function', () => {
   test('selects the shop by the request, and sets the scope that handlers get', async () => {
     const shops = new Map<string | undefined, ScopedSecret>([
       ['/webhooks/one', { secret: 'the secret of one', scope: 'one' }],
-      ['/webhooks/two', { secret: ['the secret of two'], scope: 'two' }],
+      ['/webhooks/two', { secret: [undefined, 'the secret of two'], scope: 'two' }],
     ]);
     const { receiver, handler } = receiverWith(async ({ url }) => shops.get(url) ?? null);
     const to = (url: string, secret: string) => deliver(receiver, paidOrder(), { url, secret });
