@@ -47,7 +47,8 @@ export interface ReceiverOptions<Schemas extends EventSchemas = NoSchemas, Tx = 
   queue?: HandOff;
   /**
    * Separates receivers that share a store. Each service or shop needs a scope of its own: otherwise a delivery
-   * that one has handled counts as done for all. Default: `''`. A `secret` function returns its own.
+   * that one has handled counts as done for all. Keep the scope of a receiver: under another one, delivered orders
+   * would be delivered again. Default: `''`. A `secret` function returns its own.
    */
   scope?: string;
   /**

@@ -10,7 +10,10 @@ import { badSecret, type Secret, sign, toSecrets, verifySignature } from './sign
 export interface ScopedSecret {
   /** One secret, or several while one is being replaced. A list skips `undefined`. */
   readonly secret: Secret | readonly (Secret | undefined)[];
-  /** The name of the shop. Handlers see it, and the same id in two scopes is two deliveries. */
+  /**
+   * The name of the shop. Handlers see it, and the same id in two scopes is two deliveries. Keep it: under another
+   * scope, delivered orders would be delivered again. A receiver with one secret has the scope `''` by default.
+   */
   readonly scope: string;
 }
 

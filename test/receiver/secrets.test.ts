@@ -1,4 +1,9 @@
-import { createReceiver, type ScopedSecret, type SecretFunction } from 'storefront-webhooks';
+import {
+  createReceiver,
+  memoryStore,
+  type ScopedSecret,
+  type SecretFunction,
+} from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
@@ -59,6 +64,22 @@ describe('a secret function', () => {
     const receiver = createReceiver({ secret, hooks: { onError } }).on('*', handler);
     return { receiver, handler, onError };
   }
+
+  test("delivers no order again, if the first shop keeps its scope '' or its orders are marked", async () => {
+    const store = memoryStore();
+    const onPaid = vi.fn();
+    const open = (secret: string | SecretFunction) =>
+      createReceiver({ secret, store }).onPaid(onPaid);
+    await deliver(open(SECRET), paidOrder());
+    const kept = open(() => ({ secret: SECRET, scope: '' }));
+    expect(await deliver(kept, paidOrder(), { id: 'whl_2' })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    const moved = open(() => ({ secret: SECRET, scope: 'keys' }));
+    await moved.markDone('onPaid', 'ord_1', { scope: 'keys' });
+    expect(await deliver(moved, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+    expect(onPaid).toHaveBeenCalledOnce();
+  });
 
   test('selects the shop by the request, and sets the scope that handlers get', async () => {
     const shops = new Map<string | undefined, ScopedSecret>([
