@@ -32,8 +32,9 @@ export interface SecretRequest {
   readonly headers: RequestHeaders;
   /**
    * `webhook`: the request has just arrived. `queue`: a worker verifies a delivery again, with the request that
-   * carried it, or recovery reads the provider's log and knows only the address. Return recently replaced secrets
-   * only for `queue`.
+   * carried it, or recovery reads the provider's log and knows only the address. The queue does not store
+   * `authorization`, `proxy-authorization` and `cookie`, so do not find the shop by these headers. Return recently
+   * replaced secrets only for `queue`.
    */
   readonly source: Exclude<DeliverySource, 'log'>;
 }
