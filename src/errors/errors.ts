@@ -169,8 +169,9 @@ export type WebhookErrorCode =
    */
   | 'delivery_unfinished'
   /**
-   * A delivery from the queue could not be verified. It was parked and not run. To do: add a replaced secret to
-   * `retiredSecrets`, and redrive the delivery. If no secret was replaced, find out who else writes to the queue.
+   * A delivery from the queue could not be verified. It was parked and not run. To do: if a secret was replaced, add
+   * the old one to `retiredSecrets`, or give this worker the new one, and redrive the delivery. If no secret was
+   * replaced, find out who else writes to the queue.
    */
   | 'delivery_unproven'
   /**
