@@ -4,6 +4,7 @@ import { didYouMean, findUnknownOption } from '../errors/text.js';
 import type { ClockMode } from './clock.js';
 import { type Gateway, toGateway } from './trade/gateways.js';
 import { chooseUnknowns, UNKNOWNS, type Unknowns } from './unknowns.js';
+import { canSign } from './webhooks/can-sign.js';
 import type { WebhookAttempt } from './webhooks/sender.js';
 
 /** The options of {@link createSandbox}. */
@@ -83,9 +84,9 @@ export function readOptions(options: SandboxOptions): SandboxSettings {
   check(db === undefined || (typeof db === 'string' && db !== ''), 'db', 'the path of a file');
   check(['real', 'manual', 'fast'].includes(clock), 'clock', "'real', 'manual' or 'fast'");
   check(
-    webhookSecret === undefined || webhookSecret.length > 0,
+    webhookSecret === undefined || canSign(webhookSecret),
     'webhookSecret',
-    'a text, not empty',
+    'a text to sign with: not blank, and not the text of a missing value, such as "undefined"',
   );
   check(
     gateways === undefined || gateways.every((name) => toGateway(name) === name),

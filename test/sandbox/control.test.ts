@@ -119,6 +119,8 @@ describe('the account object rejects what the operations over HTTP reject', () =
 
   test.each([
     [{ webhook_secret: '' }, 'webhook_secret must not be empty'],
+    [{ webhook_secret: '\u200b' }, 'webhook_secret has to be a text to sign with'],
+    [{ webhook_secret: 'undefined' }, 'webhook_secret has to be a text to sign with'],
     [{ gateways: ['Bitcoin'] }, 'gateways[0] has to be one of paypal, '],
     [{ read_only: 'no', webhookSecret: 'new' }, 'read_only has to be true or false'],
   ])('settings: %j', async (settings, error) => {

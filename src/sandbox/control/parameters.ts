@@ -5,8 +5,10 @@ import { GATEWAYS } from '../../schemas/product.js';
 import { jsonObject } from '../../schemas/values.js';
 import { noSuch } from '../fault.js';
 import { Refusal } from '../trade/refusal.js';
+import { canSign } from '../webhooks/can-sign.js';
 
-const text = z.string().check(z.minLength(1));
+// An empty text is only reported as empty.
+const text = z.string().check(z.minLength(1, { abort: true }));
 
 /** The parameters of the operations that an account in this process has, too. Both check them alike. */
 export const PARAMETERS = {
@@ -31,7 +33,12 @@ export const PARAMETERS = {
   set: z.partial(
     z.object({
       gateways: z.array(z.enum(GATEWAYS)),
-      webhook_secret: text,
+      webhook_secret: text.check(
+        z.refine(
+          canSign,
+          'has to be a text to sign with: not blank, and not the text of a missing value, such as "undefined"',
+        ),
+      ),
       read_only: z.boolean(),
     }),
   ),
