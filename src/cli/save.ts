@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { printable } from '../errors/text.js';
 import { prefixOf } from '../testing/header-prefix.js';
-import { numbersIn, type Saved, toFileName, toFixtureText, writeNew } from './fixture-file.js';
+import { numbersIn, toFileName, toFixtureText, writeNew } from './fixture-file.js';
 import type { Host } from './host.js';
 import { commandLines, textLines } from './lines.js';
 import { redactHeaders, removeSignature } from './record/redact.js';
 import { redactBody } from './record/to-fixture.js';
-import { readLog } from './save/log.js';
+import { type Addressed, readLog } from './save/log.js';
 import { findReceiver, toTestText } from './save/test-file.js';
 import type { Session } from './session.js';
 import { quote } from './shell.js';
@@ -73,13 +73,13 @@ function run(file: string, flags: Flags, { host, printer }: Session): void {
   }
 }
 
-function read(file: string, { event }: Flags, host: Host): Saved {
+function read(file: string, { event }: Flags, host: Host): Addressed {
   if (file.endsWith('.hook.json')) return readSource(file, host);
   const log = existsSync(file) ? readLog(readBytes(file, host)) : undefined;
   return log ?? readSource(file, host, event);
 }
 
-function clean(saved: Saved, { asIs, headerPrefix = prefixOf(saved) }: Flags): Saved {
+function clean(saved: Addressed, { asIs, headerPrefix = prefixOf(saved) }: Flags): Addressed {
   const signatureHeader = `${headerPrefix}Signature`;
   // The test verifies with another secret than the recorded signature, which could be sent again.
   const signing = saved.signing === 'keep' ? 'resign' : saved.signing;
@@ -101,7 +101,7 @@ function clean(saved: Saved, { asIs, headerPrefix = prefixOf(saved) }: Flags): S
 }
 
 /** Adds the expected answer: `rejected` for a forged delivery, otherwise `handled`. */
-function toTested(saved: Saved): Saved {
+function toTested(saved: Addressed): Addressed {
   const isForged = saved.signing === 'omit' || saved.signing === 'corrupt';
   return {
     ...saved,

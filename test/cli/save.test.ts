@@ -94,6 +94,20 @@ describe('storefront-webhooks save', () => {
     expect(expected).toEqual({ status: 200, outcome: 'handled' });
   });
 
+  test.each([
+    ['https://shop.test/webhooks/keys', "loadFixture(file), { path: '/webhooks/keys' });"],
+    ['https://shop.test/in?shop=eu&x=1', "loadFixture(file), { path: '/in?shop=eu&x=1' });"],
+    ["https://shop.test/a'b", `loadFixture(file), { path: "/a'b" });`],
+    ['https://shop.test/webhooks', 'loadFixture(file));'],
+    ['no address', 'loadFixture(file));'],
+    [null, 'loadFixture(file));'],
+  ])('writes a test that sends to the path of the log: %s', async (url, call) => {
+    const log = { id: 'whl_9', url, event: 'order:paid', payload: {}, response_code: 500 };
+    write('log.json', JSON.stringify(log));
+    const { test: file } = JSON.parse((await run('save', 'log.json')).stdout);
+    expect(readFileSync(join(project, file), 'utf8')).toContain(call);
+  });
+
   /** Returns the written test for a module with this source, and the warnings. */
   async function saveFor(source: string) {
     write('body.json', body);

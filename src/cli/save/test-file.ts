@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { UsageError } from 'storefront-webhooks';
-import type { Saved } from '../fixture-file.js';
 import { toVisibleJson } from '../printer.js';
+import type { Addressed } from './log.js';
 
 /** How a module of the seller exports a receiver. */
 export interface ReceiverExport {
@@ -89,11 +89,14 @@ function read(module: string): string {
   }
 }
 
+/** The path to which `replay()` sends by default. */
+const REPLAY_PATH = '/webhooks';
+
 /** Returns a vitest test that sends a saved delivery to the seller's own receiver. */
 export function toTestText(
   fixture: string,
   file: string,
-  { event, expect }: Saved,
+  { event, expect, path: sentTo = REPLAY_PATH }: Addressed,
   from: ReceiverExport,
 ): string {
   const path = relative(dirname(file), resolve(from.module)).replaceAll('\\', '/');
@@ -105,6 +108,8 @@ export function toTestText(
   const name = !isSure ? 'exported' : isDefault ? ofDefault : from.name;
   const imported = name === from.name ? name : `${from.name}: ${name}`;
   const receiver = from.isFunction ? `await ${name}(secret)` : isSure ? name : 'receiver';
+  // A receiver of several shops may find the shop by the path.
+  const options = sentTo === REPLAY_PATH ? '' : `, { path: ${text(sentTo)} }`;
   const title = `${event} of ${fixture} is ${outcome ?? `answered ${status}`}`;
   return `import { fileURLToPath } from 'node:url';
 import { loadFixture, replay } from 'storefront-webhooks/testing';
@@ -116,7 +121,7 @@ const file = fileURLToPath(new URL(${text(`./${fixture}`)}, import.meta.url));
 test(${text(title)}, async () => {
   process.env.WEBHOOK_SECRET ??= secret;
   const { ${imported} } = await import(${text(module)});
-${isSure ? '' : '  const receiver = await (exported instanceof Function ? exported(secret) : exported);\n'}  const answer = await replay(${receiver}, loadFixture(file));
+${isSure ? '' : '  const receiver = await (exported instanceof Function ? exported(secret) : exported);\n'}  const answer = await replay(${receiver}, loadFixture(file)${options});
   // If this fails, the answer says why, or stderr does, with the line.
   expect(answer.status, answer.body).toBe(${status});
 ${outcome === undefined ? '' : `  expect(answer.outcome).toBe(${text(outcome)});\n`}});

@@ -134,3 +134,19 @@ test('save writes tests that pass, however the module exports its receiver', asy
   const { statusOf } = runTests();
   expect(saved.map(statusOf)).toEqual(sources.map(() => 'passed'));
 });
+
+test('save writes a test for a receiver of several shops that sends to the shop of the log', async () => {
+  write(
+    'src/shops.ts',
+    `import { createReceiver } from 'storefront-webhooks';
+export const receiver = createReceiver({
+  secret: ({ url }) => (url === '/webhooks/keys' ? { secret: 'of keys', scope: 'keys' } : null),
+}).on('order:paid', () => {});
+`,
+  );
+  const log = `{"id":"whl_9","url":"https://shop.test/webhooks/keys","event":"order:paid","payload":${body},"response_code":500}`;
+  write('log.json', log);
+  const { stdout } = await run('save', 'log.json', '--receiver', 'src/shops.ts');
+  const { output, statusOf } = runTests();
+  expect(statusOf(JSON.parse(stdout).test), output).toBe('passed');
+});
