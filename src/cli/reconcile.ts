@@ -32,7 +32,7 @@ otherwise the log and the store do.
 
 The command exits with 0 if everything agrees, and with 1 if something does not, or if an
 address has no endpoint that sends. For cron, which has none of your server's variables:
-  */15 * * * * cd /srv/shop && node --env-file=.env node_modules/.bin/storefront-webhooks reconcile … >> /var/log/reconcile.log 2>&1
+  */15 * * * * cd /srv/shop && node --env-file=.env node_modules/storefront-webhooks/dist/cli.js reconcile … >> /var/log/reconcile.log 2>&1
 
 Example:
   npx storefront-webhooks reconcile --receiver dist/receiver.js --api https://storefront.example \\

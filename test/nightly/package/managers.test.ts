@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -56,6 +56,13 @@ enableScripts: false
 enableTelemetry: false
 `;
 
+/** The files that Node runs in the documented lines for cron. Those in node_modules/.bin are shell scripts with pnpm. */
+const COMMANDS = ['docs/recovery.md', 'src/cli/reconcile.ts'].map((file) => {
+  const [, command] = / --env-file=\.env (\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
+  if (command === undefined) throw new Error(`${file} has no line for cron any more.`);
+  return command;
+});
+
 const ANSWERS = ['200 handled', '200 duplicate', '401 rejected'];
 
 describe.each(MANAGERS)('$name installs the package', (manager) => {
@@ -101,5 +108,11 @@ describe.each(MANAGERS)('$name installs the package', (manager) => {
     const printed = await run(folder, process.execPath, ...node, 'oldest.mjs');
     const handled = { express: ANSWERS, fastify: ANSWERS, hono: ANSWERS, koa: ANSWERS };
     expect(JSON.parse(printed)).toEqual(handled);
+    if ('node' in manager) return;
+    writeFileSync(join(folder, '.env'), '');
+    for (const command of COMMANDS) {
+      const version = await run(folder, process.execPath, '--env-file=.env', command, '--version');
+      expect(version).toMatch(/^\d+\.\d+\.\d+\n$/);
+    }
   });
 });
