@@ -29,7 +29,8 @@ import { respond } from './shared/web-response.js';
  */
 export function toHono<Env extends object = object>(
   receiver: ReceiverSource<Env>,
-): Handler<{ Bindings: Env }> {
+  // Not Handler<{ Bindings: Env }>: Hono 3 and early Hono 4 require bindings with an index signature.
+): Handler {
   const receive = toReceive(receiver);
   const host = new StoppingHost();
   return (context) =>

@@ -71,6 +71,7 @@ export async function compile(
   project: string,
   files: readonly string[],
   [module, moduleResolution]: readonly [string, string],
+  options: Readonly<Record<string, boolean>> = {},
 ): Promise<string> {
   const fixed = { target: 'es2022', strict: true, types: ['node'] };
   writeJson(project, 'tsconfig.json', {
@@ -79,6 +80,7 @@ export async function compile(
       ...fixed,
       ...{ module, moduleResolution, skipLibCheck: false },
       ...{ declaration: true, outDir: 'out' },
+      ...options,
     },
     files,
   });
