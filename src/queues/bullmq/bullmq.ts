@@ -37,7 +37,10 @@ export interface JobTerms {
  */
 export interface BullmqQueue {
   readonly name?: string;
-  readonly defaultJobOptions?: JobTerms;
+  // In BullMQ 5.0 to 5.66, a limit of kept jobs may have no `age`.
+  readonly defaultJobOptions?: Omit<JobTerms, 'removeOnComplete'> & {
+    removeOnComplete?: boolean | number | { age?: number; count?: number };
+  };
   add(
     name: string,
     data: Job,

@@ -52,7 +52,10 @@ export function bullmqQueue(queue: BullmqQueue): HandOff {
   warnOfQueue(queue, client).catch(() => {});
   const add = async (delivery: SealedDelivery) => {
     const id = jobIdOf(delivery);
-    const terms = { ...TERMS, ...queue.defaultJobOptions, jobId: id, removeOnFail: false };
+    const { removeOnComplete, ...defaults } = queue.defaultJobOptions ?? {};
+    const terms = { ...TERMS, ...defaults, jobId: id, removeOnFail: false };
+    // BullMQ applies the queue's own limit by itself. Its type differs between the versions of BullMQ.
+    if (removeOnComplete !== undefined) delete terms.removeOnComplete;
     await queue.add('webhook', toJob(delivery), terms);
     return { id };
   };

@@ -1,3 +1,5 @@
+import { Queue } from 'bullmq';
+import { bullmqQueue } from 'storefront-webhooks/bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Dispatching } from '../../../../src/queues/run-job.js';
 import { type BullmqEngine, makeBullmq } from '../../../queues/bullmq/engine.js';
@@ -37,6 +39,20 @@ withRedis('on Redis', () => {
       await vi.waitUntil(async () => (await bull.getCompletedCount()) === 1, soon);
       expect(outcomes).toEqual(['handled', 'duplicate']);
       expect(handler).toHaveBeenCalledOnce();
+    });
+
+    test.each([
+      [{ age: 3600 }, { age: 3600 }],
+      [false, false],
+      [undefined, { count: 100 }],
+    ])('keeps completed jobs as its queue says (%o), or 100', async (own, expected) => {
+      const connection = { host: '127.0.0.1', port: server.port };
+      const defaultJobOptions = own === undefined ? {} : { removeOnComplete: own };
+      const bull = new Queue('kept', { connection, defaultJobOptions });
+      const { id } = await enqueue(bullmqQueue(bull), newDelivery());
+      const job = await bull.getJob(id);
+      expect(job?.opts).toMatchObject({ attempts: 18, removeOnComplete: expected });
+      await bull.close();
     });
 
     test.each([

@@ -16,6 +16,7 @@ afterAll(removeFolders);
 // The oldest version, and those before and after a change of the types that this package reads.
 test.each([
   ...[OLDEST.hono, '3.6.0', '3.12.12', '4.0.0', '4.4.0'].map((version) => ['hono', version]),
+  ...[OLDEST.bullmq, '5.40.0', '5.66.0', '5.81.5'].map((version) => ['bullmq', version]),
 ] as [name: string, version: string][])(
   'a program of %s %s compiles',
   { timeout: 120_000 },
