@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import nodeModule from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import type * as z from 'zod/mini';
 import { UsageError } from '../errors/errors.js';
@@ -53,9 +53,10 @@ export function shippedFixtures(): string[] {
 
 const SHIPPED_NAME = /^\w[\w:.-]*(\/\w[\w:.-]*)?$/;
 
-// Found by the name of the package, because this code may be in a bundle.
+// Found by the name of the package, because this code may be in a bundle. createRequire is called as a method, because
+// webpack replaces the calls of an imported createRequire.
 function shippedFolder(): string {
-  const manifest = createRequire(ownFile()).resolve('storefront-webhooks/package.json');
+  const manifest = nodeModule.createRequire(ownFile()).resolve('storefront-webhooks/package.json');
   return join(dirname(manifest), 'fixtures');
 }
 

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import nodeModule from 'node:module';
 import process from 'node:process';
 import { ownFile } from '../../runtime/own-file.js';
 
@@ -30,7 +30,8 @@ function findBuiltin(): Opens | undefined {
 /** Returns `libsql`, an optional peer dependency for Node 20. */
 function findLibsql(): Opens | undefined {
   try {
-    return createRequire(ownFile())('libsql');
+    // As a method: webpack replaces the calls of an imported createRequire.
+    return nodeModule.createRequire(ownFile())('libsql');
   } catch {
     return undefined;
   }
