@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createReceiver, type Order } from 'storefront-webhooks';
@@ -19,17 +20,19 @@ const workerRedis = new Redis(url, {
   socketTimeout: 12_000,
 });
 const queue = new Queue('webhooks', { connection: redis });
+/** The longest that a handler may take. */
+const timeout = 4 * 60_000;
 
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: redisStore(redis),
   // The receiver answers as soon as the queue has the delivery. The worker below may then take up to `timeout`.
   queue: bullmqQueue(queue),
-  timeout: 4 * 60_000,
+  timeout,
 }).onPaid(({ payload: order, signal }) => deliver(order, signal));
 
 async function deliver(order: Order, signal: AbortSignal) {
-  await new Promise((resolve) => setTimeout(resolve, Number(process.env.WORK_MS ?? 30_000)));
+  await setTimeout(Number(process.env.WORK_MS ?? 30_000));
   signal.throwIfAborted();
   console.log(`Delivered order ${order.id}`);
 }
@@ -53,10 +56,9 @@ server.listen(process.env.PORT ?? 3000, () => {
 });
 
 process.once('SIGTERM', async () => {
-  // Running handlers finish, and waiting jobs stay in the queue.
-  await receiver.close({ server, timeoutMs: 25_000 });
-  await worker.close();
-  await queue.close();
-  redis.disconnect();
-  workerRedis.disconnect();
+  // Running handlers finish, which takes up to `timeout`, and waiting jobs stay in the queue.
+  await receiver.close({ server, timeoutMs: timeout });
+  // Records the ends of their jobs, which takes no time. While Redis is down, it would wait forever.
+  await Promise.race([worker.close(), setTimeout(5000)]);
+  process.exit();
 });

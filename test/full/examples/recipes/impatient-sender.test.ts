@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { replay } from 'storefront-webhooks/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startExample } from '../../../support/program.js';
@@ -42,5 +43,14 @@ withRedis('a sender that gives up early', () => {
     const before = deliveries();
     shop = await open();
     await vi.waitFor(() => expect(before + deliveries()).toBe(2), 40_000);
+  });
+
+  test('ends on SIGTERM while Redis is down', async () => {
+    await pause(1_000);
+    await redis.stop();
+    await pause(1_000);
+    shop.terminate();
+    const end = await Promise.race([shop.ended, pause(20_000, 'still running')]);
+    expect(end).toBe(0);
   });
 });
