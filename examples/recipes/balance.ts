@@ -9,6 +9,10 @@ const limits = { query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...limits });
 pool.on('error', console.error);
 
+// The shop may also sell other products.
+const TOP_UP = process.env.TOP_UP_PRODUCT;
+if (!TOP_UP) throw new Error('Set TOP_UP_PRODUCT to the id of the product that tops up a balance.');
+
 // The balance of an account:
 // SELECT currency, sum(value) FROM payment WHERE email = $1 AND NOT is_returned GROUP BY currency
 await pool.query(
@@ -31,8 +35,10 @@ const receiver = createReceiver({ secret: process.env.WEBHOOK_SECRET, store: pos
 
 // The value is text, so that no cent is lost on its way into the database.
 async function enter(tx: pg.PoolClient, order: Order, isReturned: boolean) {
-  const { id, email, value, currency } = order;
-  // An error is seen and the order is retried. A payment of 0 would never be noticed.
+  const { id, product_id, email, value, currency } = order;
+  // An error is seen and the order is retried. A missing payment, or one of 0, would never be noticed.
+  if (product_id === undefined) throw new Error('This order has no readable product.');
+  if (product_id !== TOP_UP) return;
   if (!value || !currency) throw new Error('This order has no value or no currency.');
   await tx.query(
     `INSERT INTO payment VALUES ($1, lower($2), $3::numeric, $4, $5)

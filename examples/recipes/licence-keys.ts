@@ -11,6 +11,9 @@ database.exec(`
   PRAGMA busy_timeout = 1000;
   CREATE TABLE IF NOT EXISTS licence (code TEXT PRIMARY KEY, product TEXT NOT NULL, order_id TEXT)`);
 
+/** The products that have codes. The shop may also sell others. */
+const PRODUCTS = ['prd_84c1d0'];
+
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,
   store: sqliteStore(database),
@@ -18,6 +21,8 @@ const receiver = createReceiver({
   // One transaction takes the codes and records that the order has them. Do not await inside it.
   .onPaid(
     ({ payload: { id, product_id, quantity }, tx }) => {
+      // The order of a payment has the product `null`.
+      if (product_id !== undefined && !PRODUCTS.includes(product_id ?? '')) return;
       // A default of 1 would sell one code if the quantity is unreadable, such as the text "3": translate it in
       // `unwrap`. SQLite treats a negative LIMIT as no limit.
       if (!product_id || !quantity || quantity < 1)
@@ -40,7 +45,7 @@ const receiver = createReceiver({
 async function sendCodes({ payload: order, key, signal }: WebhookEvent<string, Order>) {
   const rows = database.prepare('SELECT code FROM licence WHERE order_id = ?').all(order.id);
   const codes = rows.map((row) => (row as { code: string }).code);
-  // An order that was marked as done has no codes.
+  // An order of another product has no codes, and neither has one that was marked as done.
   if (codes.length === 0) return;
   const response = await fetch(process.env.MAILER_URL ?? '', {
     method: 'POST',

@@ -23,7 +23,7 @@ withPostgres('the recipe of a balance', () => {
 
   const open = () =>
     startExample('examples/recipes/balance.ts', {
-      env: { WEBHOOK_SECRET, DATABASE_URL: server.url },
+      env: { WEBHOOK_SECRET, DATABASE_URL: server.url, TOP_UP_PRODUCT: order.product_id },
     });
   const send = async (shop: Started, number: number, event: string, status: number) => {
     const changes = { id: `ord_${number}`, email: 'Buyer@example.com', value: '0.10', status };
@@ -69,12 +69,31 @@ withPostgres('the recipe of a balance', () => {
     expect(await balances()).toEqual([{ email: 'buyer@example.com', balance: '0.50' }]);
     await send(shop, 6, 'order:paid', 100);
     expect(await balances()).toEqual([{ email: 'buyer@example.com', balance: '0.50' }]);
-    // No payment is better than one of 0, which nobody would notice.
-    const body = new TextEncoder().encode(JSON.stringify({ ...order, value: undefined }));
-    const options = { id: 'worthless', secret: WEBHOOK_SECRET };
-    const worthless = await replay(`${shop.origin}/webhooks`, { ...saved, body }, options);
-    expect(worthless.outcome).toBe('failed');
     shop.terminate();
     expect(await shop.ended).toBe(0);
+  });
+
+  test('credits only the orders of its product', async () => {
+    const shop = await open();
+    const before = await balances();
+    const outcomeOf = async (id: string, changes: object) => {
+      const body = new TextEncoder().encode(JSON.stringify({ ...order, id, ...changes }));
+      const options = { id, secret: WEBHOOK_SECRET };
+      return (await replay(`${shop.origin}/webhooks`, { ...saved, body }, options)).outcome;
+    };
+    expect(await outcomeOf('shirt', { product_id: 'prd_shirt' })).toBe('handled');
+    expect(await outcomeOf('payment', { product_id: null })).toBe('handled');
+    // No payment is better than one of 0, which nobody would notice.
+    expect(await outcomeOf('worthless', { value: undefined })).toBe('failed');
+    expect(await outcomeOf('unreadable', { product_id: 84 })).toBe('failed');
+    expect(await balances()).toEqual(before);
+    await shop.stop();
+  });
+
+  test('does not start without its product', async () => {
+    const env = { WEBHOOK_SECRET, DATABASE_URL: server.url };
+    await expect(startExample('examples/recipes/balance.ts', { env })).rejects.toThrow(
+      'Set TOP_UP_PRODUCT',
+    );
   });
 });

@@ -113,4 +113,19 @@ describe('the licence-key recipe', () => {
     expect(await count("SELECT count(*) AS n FROM licence WHERE order_id = 'ord_missing'")).toBe(0);
     await shop.stop();
   });
+
+  test('takes no code for other products, whose orders are done', async () => {
+    const shop = await open();
+    const sold = 'SELECT count(*) AS n FROM licence WHERE order_id IS NOT NULL';
+    const before = await count(sold);
+    for (const product_id of ['prd_shirt', null]) {
+      const id = `ord_of_${product_id}`;
+      const body = new TextEncoder().encode(JSON.stringify({ ...order, id, product_id }));
+      const options = { id, secret: WEBHOOK_SECRET };
+      const { outcome } = await replay(`${shop.origin}/webhooks`, { ...saved, body }, options);
+      expect(outcome).toBe('handled');
+    }
+    expect(await count(sold)).toBe(before);
+    await shop.stop();
+  });
 });
