@@ -26,7 +26,7 @@ export function guardEnds(boss: Boss): (job: BossJob) => void {
   if (typeof database?.executeSql !== 'function') {
     writeLine(
       'this version of pg-boss ends the process if PostgreSQL restarts while a job ends. No delivery is lost. Use ' +
-        'pg-boss 11 or later, or have the process restarted.',
+        'pg-boss 11 or later, in a schema of its own, or have the process restarted.',
       'operate.md#pg-boss-10',
       'warn',
     );

@@ -74,7 +74,9 @@ describe('the completion of a job of pg-boss 10', () => {
 
   test('is logged if it cannot be retried', () => {
     guardEnds(boss10(undefined))(job('a'));
-    expect(stderr).toHaveBeenCalledWith(expect.stringContaining('Use pg-boss 11'));
+    expect(stderr).toHaveBeenCalledWith(
+      expect.stringContaining('Use pg-boss 11 or later, in a schema of its own'),
+    );
   });
 });
 
