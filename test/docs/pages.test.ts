@@ -126,6 +126,7 @@ const OTHERS = [
   'sendStatus', // Express
   'stalledInterval', // bullmq
   'terminationGracePeriodSeconds', // Kubernetes
+  'updateQueue', // pg-boss
   'verifyAndReceive', // octokit
 ];
 
