@@ -23,6 +23,8 @@ const LONG_MS = 250;
 const DEFAULT_WAIT_MS = 1_000;
 /** The most works of a turn, so that the event loop is not blocked for long. */
 const MAX_WORKS = 250;
+/** How long a transaction waits for more works, at most. */
+const MAX_GATHER_MS = 20;
 
 export type Prepared = Readonly<Record<StatementName, SqliteStatement>>;
 
@@ -49,8 +51,8 @@ export function connectionOf(database: SqliteDatabase): Connection {
 }
 
 /**
- * Runs statements in the order of their calls. Statements of one turn of the event loop share a transaction, and
- * so wait for the disk only once.
+ * Runs statements in the order of their calls. Statements of one turn of the event loop, under load of several, share
+ * a transaction, and so wait for the disk only once.
  */
 export class Connection {
   readonly #database: SqliteDatabase;
@@ -60,6 +62,7 @@ export class Connection {
   /** In order, but works that have failed together come first. */
   #waiting: Waiting[] = [];
   #isScheduled = false;
+  #gathersUntil = 0;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -98,10 +101,24 @@ export class Connection {
   #schedule(when: (callback: () => void) => unknown): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    when(() => {
-      this.#isScheduled = false;
-      this.#flush(this.#waiting.splice(0, this.#together()));
-    });
+    when(() => this.#gather());
+  }
+
+  /**
+   * Begins a transaction. Under load, the event loop first reads requests for as long as the last transaction took,
+   * while each turn brings more works. Otherwise each turn would commit for a few works, and the loop would do little
+   * else.
+   */
+  #gather(before = 0): void {
+    const { length } = this.#waiting;
+    const isGrowing = length > before && length < MAX_WORKS;
+    const isWaiting = isGrowing && performance.now() < this.#gathersUntil;
+    if (isWaiting && !this.#waiting.some(({ isAlone }) => isAlone)) {
+      atEndOfTurn(() => this.#gather(length));
+      return;
+    }
+    this.#isScheduled = false;
+    this.#flush(this.#waiting.splice(0, this.#together()));
   }
 
   /** Returns how many of the waiting works share the next transaction. */
@@ -112,6 +129,7 @@ export class Connection {
   }
 
   #flush(batch: readonly Waiting[]): void {
+    const beganAt = performance.now();
     const isForeign = batch.some((waiting) => waiting.isForeign);
     const isSoon = batch.every((waiting) => waiting.isSoon);
     let hasBegun = false;
@@ -147,6 +165,8 @@ export class Connection {
         // The database is closed, or the user has begun a transaction on it. The next batch tries again.
       }
     }
+    const endedAt = performance.now();
+    this.#gathersUntil = endedAt + Math.min(MAX_GATHER_MS, endedAt - beganAt);
     this.#schedule(atEndOfTurn);
   }
 
