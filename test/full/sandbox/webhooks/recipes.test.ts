@@ -52,7 +52,7 @@ function takes(recipe: string, run: () => Promise<string>, path = '/webhooks') {
     onTestFinished(() => shop.close());
     const url = (await run()) + path;
     shop.subscribe(url, EVENTS);
-    shop.sell(shop.account.products.put({ ...shop.product(), id: 'prd_tuner' }));
+    shop.sell(shop.account.products.put({ ...shop.product(), id: 'prd_84c1d0' }));
     await shop.idle();
     const logs = shop.logs();
     expect(new Set(logs.map(({ event }) => event))).toEqual(new Set(EVENTS));
@@ -80,7 +80,7 @@ withPostgres('recipes with PostgreSQL', () => {
       const pool = new pg.Pool({ connectionString: server.url, max: 1 });
       await pool.query('CREATE TABLE processed_orders (order_id text PRIMARY KEY)');
       await pool.end();
-      return open(recipe, { DATABASE_URL: server.url });
+      return open(recipe, { DATABASE_URL: server.url, TOP_UP_PRODUCT: 'prd_84c1d0' });
     });
   }
 });
@@ -104,7 +104,7 @@ withRuntimes('recipes with SQLite', () => {
     const MAILER_URL = await openService();
     const origin = await open('licence-keys', { DATABASE_FILE, MAILER_URL }, NODE_22);
     const database = await openStore([NODE_22], 'node:sqlite', DATABASE_FILE);
-    await database.sql("INSERT INTO licence (code, product) VALUES ('CODE', 'prd_tuner')");
+    await database.sql("INSERT INTO licence (code, product) VALUES ('CODE', 'prd_84c1d0')");
     await database.stop();
     return origin;
   });
