@@ -66,12 +66,17 @@ export function isUnreachable(error: unknown): boolean {
   return NETWORK_ERROR.test(String(error));
 }
 
-/** Compiles files of a project, and returns the errors. Also checks the package's types. */
+/**
+ * Compiles files of a project, and returns the errors. Also checks the package's types.
+ *
+ * @param compiler - TypeScript 7 takes an eighth of the time.
+ */
 export async function compile(
   project: string,
   files: readonly string[],
   [module, moduleResolution]: readonly [string, string],
   options: Readonly<Record<string, boolean>> = {},
+  compiler: 'typescript' | 'typescript-7' = 'typescript',
 ): Promise<string> {
   const fixed = { target: 'es2022', strict: true, types: ['node'] };
   writeJson(project, 'tsconfig.json', {
@@ -84,6 +89,6 @@ export async function compile(
     },
     files,
   });
-  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = join(ROOT, 'node_modules', compiler, 'bin', 'tsc');
   return run(project, process.execPath, tsc, '--pretty', 'false').catch(String);
 }

@@ -1,2 +1,3 @@
-const names = require(process.argv[2]);
-console.log(JSON.stringify(Object.keys(names).sort()));
+const found = [];
+for (const specifier of process.argv.slice(2)) found.push(Object.keys(require(specifier)).sort());
+console.log(JSON.stringify(found));

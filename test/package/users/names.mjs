@@ -1,2 +1,4 @@
-const names = await import(process.argv[2]);
-console.log(JSON.stringify(Object.keys(names).sort()));
+const found = [];
+for (const specifier of process.argv.slice(2))
+  found.push(Object.keys(await import(specifier)).sort());
+console.log(JSON.stringify(found));
