@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { type BodyBudget, readBody } from '../request/body.js';
-import { type Delivery, parseJson } from '../request/delivery.js';
+import { type Delivery, hasRoundedId, parseJson, ROUNDED_ID } from '../request/delivery.js';
 import { checkOwnKey, goodsKey, headerText } from '../request/key.js';
 import { rejectShort } from '../request/lost-body.js';
 import { type Dispatched, Rejection } from '../request/outcome.js';
@@ -95,6 +95,8 @@ async function verifyRaw(
   if (json === undefined) return new Rejection('body_not_json', { verified: isSigned });
   const came = readOrder(await takeOrder(json.value, settings));
   if (!came) return misfit(NO_ID, { verified: isSigned });
+  if (settings.order && hasRoundedId(json.text, came.order))
+    return misfit(ROUNDED_ID, { verified: isSigned });
 
   const allowed = await askAllow(came.order, request, settings);
   if (allowed === false) {

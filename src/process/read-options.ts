@@ -8,7 +8,7 @@ import type { Unwrap } from '../request/unwrap.js';
 import { type EventSchemas, eventSchemas } from '../schemas/events.js';
 import type { OrderStatus } from '../schemas/order.js';
 import type { StandardSchema } from '../schemas/standard-schema.js';
-import { toTime } from '../schemas/values.js';
+import { isJsonObject, toTime } from '../schemas/values.js';
 import { VERBS } from '../stores/contract.js';
 import { guardStore } from '../stores/guard.js';
 import { memoryBehind, memoryStore } from '../stores/memory.js';
@@ -67,7 +67,7 @@ const checks = new OptionChecks('createReceiver');
  */
 export function readOptions(options: ReceiverOptions<EventSchemas>): Settings {
   checks.check(
-    typeof options === 'object' && options !== null,
+    isJsonObject(options),
     'secret',
     'given: createReceiver({ secret: process.env.WEBHOOK_SECRET })',
   );
@@ -133,8 +133,7 @@ export function readOptions(options: ReceiverOptions<EventSchemas>): Settings {
 
 function checkRetired(retired: unknown): void {
   const isDate = (until: unknown) =>
-    (until instanceof Date || (typeof until === 'string' && /^\d{4}-\d\d/.test(until))) &&
-    !Number.isNaN(until instanceof Date ? until.getTime() : toTime(until));
+    (until instanceof Date || /^\d{4}-\d\d/.test(String(until))) && toTime(until) > 0;
   const isOne = (one: RetiredSecret) =>
     isDate(one?.until) && Object.keys(one).every((name) => name === 'secret' || name === 'until');
   checks.check(
@@ -145,8 +144,7 @@ function checkRetired(retired: unknown): void {
 }
 
 function checkEvents(events: EventSchemas): void {
-  const isObject = typeof events === 'object' && events !== null && !Array.isArray(events);
-  checks.check(isObject, 'events', 'an object of schemas by name');
+  checks.check(isJsonObject(events), 'events', 'an object of schemas by name');
   for (const [name, schema] of Object.entries(events)) {
     checks.check(
       typeof schema?.['~standard']?.validate === 'function',
@@ -154,9 +152,9 @@ function checkEvents(events: EventSchemas): void {
       'a Standard Schema, such as a zod schema',
     );
     checks.check(
-      name !== '*' && !name.endsWith(':*') && !name.includes(','),
+      !/(^|:)\*$|,/.test(name),
       'events',
-      `names of events, and ${JSON.stringify(name)} cannot be one`,
+      `names of events, not ${JSON.stringify(name)}`,
     );
   }
 }
@@ -248,7 +246,7 @@ export function readCommon(options: CommonOptions, checks: OptionChecks): Common
 }
 
 function checkHooks(hooks: unknown, checks: OptionChecks): void {
-  checks.check(typeof hooks === 'object' && hooks !== null, 'hooks', 'an object of functions');
+  checks.check(isJsonObject(hooks), 'hooks', 'an object of functions');
   checks.checkNames(hooks ?? {}, HOOKS, { of: 'hooks.' });
   for (const [name, hook] of Object.entries(hooks ?? {})) {
     const isHook = hook === undefined || typeof hook === 'function';

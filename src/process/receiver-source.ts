@@ -26,8 +26,7 @@ export function readSource<Env, Kind>(
   source: ReceiverSource<Env, Kind>,
   method: keyof Kind & string,
 ): (env: Env) => Promise<Kind> {
-  const isReceiver = (given: unknown): given is Kind =>
-    typeof given === 'object' && given !== null && typeof Reflect.get(given, method) === 'function';
+  const isReceiver = (given: unknown): given is Kind => typeof Object(given)[method] === 'function';
   if (isReceiver(source)) return async () => source;
   if (typeof source !== 'function') throw notReceiver(source);
   return async (env) => {

@@ -10,6 +10,7 @@ import {
 import { invalidKey, unprovenKey } from '../request/key.js';
 import { Rejection, type Result } from '../request/outcome.js';
 import { findDoubt, resign } from '../request/secrets.js';
+import { isJsonObject } from '../schemas/values.js';
 import { clonePayload } from './handler-event.js';
 import type { Work } from './lease.js';
 import { type Processing, refuseOtherScope } from './process-delivery.js';
@@ -38,7 +39,7 @@ export function checkDelivery(given: unknown): void {
 }
 
 function isKeyed(given: unknown): given is { readonly key: unknown } {
-  return typeof given === 'object' && given !== null && 'key' in given;
+  return isJsonObject(given) && 'key' in given;
 }
 
 /** Copies a delivery for handlers, which may change its payload: the caller may pass the same delivery again. */

@@ -2,9 +2,9 @@ import { utf8 } from '../runtime/bytes.js';
 import { withTimeout } from '../runtime/timing.js';
 import type { Issue } from '../schemas/issue.js';
 import { findUnpaid, type OrderStatus } from '../schemas/order.js';
-import { type Reading, type ResourceSchema, VENDOR } from '../schemas/resource.js';
+import { type Reading, type ResourceSchema, ROUNDED, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
-import { fieldOf, isJsonObject, toTime } from '../schemas/values.js';
+import { fieldOf, isJsonObject, isRounded, toTime } from '../schemas/values.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
 import { Rejection } from './outcome.js';
 import { type ReceivedRequest, readProof, Unprinted } from './proof.js';
@@ -121,7 +121,7 @@ export async function readDelivery(
   const { kind, payload, issues } =
     contradictions.length > 0
       ? ({ kind: 'invalid', payload: record, issues: contradictions } as const)
-      : await judge(record, rules.schemas.get(event));
+      : await judge(record, rules.schemas.get(event), json.text);
   const parts = { scope, id, event, content };
   const key =
     kind === 'invalid' ? invalidKey(parts, rawBody) : deliveryKey(rules.keyBy, parts, record);
@@ -129,26 +129,32 @@ export async function readDelivery(
 }
 
 const OTHER_EVENT: Issue = { path: 'event', message: 'differs from the event header' };
-const ROUNDED_ID: Issue = {
-  path: 'id',
-  message: 'is a number beyond 2^53, which has lost digits',
-};
+export const ROUNDED_ID: Issue = { path: 'id', message: ROUNDED };
 
-/** Looks at the numbers in the text of the body, because `unwrap` may have turned a rounded one into a string id. */
-function hasRoundedId(text: string, record: unknown): boolean {
+/**
+ * Looks at the numbers in the text of the body, because `unwrap` or a schema may have turned a rounded one into a text
+ * id, or into a part of one.
+ */
+export function hasRoundedId(text: string, record: unknown): boolean {
   const { id } = Object(record);
   return [...text.matchAll(/[:[,]\s*(-?\d{16,})/g)].some(([, digits]) => {
     const number = Number(digits);
-    return (number === id || `${number}` === id) && !Number.isSafeInteger(number);
+    return isRounded(number) && typeof id !== 'object' && String(id).includes(`${number}`);
   });
 }
 
 type Judgement = Pick<Delivery, 'kind' | 'payload' | 'issues'>;
 
 /** Checks a record against the schema of its event. */
-async function judge(record: unknown, schema: StandardSchema | undefined): Promise<Judgement> {
+async function judge(
+  record: unknown,
+  schema: StandardSchema | undefined,
+  text: string,
+): Promise<Judgement> {
   if (!schema) return { kind: 'unknown', payload: record, issues: [] };
-  const reading = isResource(schema) ? schema.read(record) : await readStandard(schema, record);
+  const reading = isResource(schema)
+    ? schema.read(record)
+    : await readStandard(schema, record, text);
   const { issues } = reading;
   return 'value' in reading
     ? { kind: 'known', payload: reading.value, issues }
@@ -261,12 +267,16 @@ function findContradictions(
 /** How far the provider's clock may be ahead of the receiver's. */
 const MAX_AHEAD_MS = 5 * 60 * 1000;
 
-async function readStandard(schema: StandardSchema, value: unknown): Promise<Reading<unknown>> {
-  const validated = Promise.resolve(schema['~standard'].validate(value));
+async function readStandard(
+  schema: StandardSchema,
+  record: unknown,
+  text: string,
+): Promise<Reading<unknown>> {
+  const validated = Promise.resolve(schema['~standard'].validate(record));
   const result = await withTimeout(validated, 'A schema of your own');
-  return result.issues
-    ? { issues: result.issues.map(toIssue) }
-    : { value: result.value, issues: [] };
+  if (result.issues) return { issues: result.issues.map(toIssue) };
+  const { value } = result;
+  return hasRoundedId(text, value) ? { issues: [ROUNDED_ID] } : { value, issues: [] };
 }
 
 function isResource(schema: StandardSchema): schema is ResourceSchema<unknown> {

@@ -1,7 +1,7 @@
 import { UsageError } from '../errors/errors.js';
 import { copyText } from '../runtime/bytes.js';
 import { sha2 } from '../runtime/hashes.js';
-import { fieldOf, isJsonObject, type JsonObject } from '../schemas/values.js';
+import { fieldOf, isJsonObject, isRounded, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
 
 /**
@@ -33,8 +33,7 @@ export function canonicalJson(value: unknown): string | undefined {
       }));
       pushAll(left, '{', members, '}');
     } else {
-      if (typeof piece.value === 'number' && Math.abs(piece.value) > Number.MAX_SAFE_INTEGER)
-        return undefined;
+      if (isRounded(piece.value)) return undefined;
       written += JSON.stringify(piece.value);
     }
   }

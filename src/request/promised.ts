@@ -1,6 +1,8 @@
+import { isJsonObject } from '../schemas/values.js';
+
 /** Returns a hint if a promise was returned where a value is needed synchronously; otherwise an empty text. */
 export function hintAtPromise(given: unknown): string {
-  const isPromise = typeof given === 'object' && given !== null && 'then' in given;
+  const isPromise = isJsonObject(given) && 'then' in given;
   if (!isPromise) return '';
   // Nothing else handles this promise: if it rejected, it would end the process.
   Promise.resolve(given).catch(() => {});

@@ -82,7 +82,7 @@ function fixedSource(
   const found = { secrets, scope };
   const earlier = retired.map(({ secret, until }) => ({
     secrets: toTrimmedSecrets(secret),
-    until: until instanceof Date ? until.getTime() : toTime(until),
+    until: toTime(until),
   }));
   return {
     asksRequest: false,

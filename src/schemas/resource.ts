@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type $ZodIssue, $ZodObjectJIT } from 'zod/v4/core';
 import type { Issue } from './issue.js';
 import type { StandardResult, StandardSchema } from './standard-schema.js';
-import { decimal, isJsonObject } from './values.js';
+import { decimal, isJsonObject, isRounded } from './values.js';
 
 /** The vendor name of this package's schemas. */
 export const VENDOR = 'storefront-webhooks';
@@ -145,12 +145,7 @@ function isPolluted(): boolean {
   return false;
 }
 
-const ROUNDED = 'is a number beyond 2^53, which has lost digits';
-
-/** Returns whether an amount is a number that JSON parsing may have rounded. */
-function isRounded(amount: unknown): boolean {
-  return typeof amount === 'number' && Math.abs(amount) > Number.MAX_SAFE_INTEGER;
-}
+export const ROUNDED = 'is a number beyond 2^53, which has lost digits';
 
 function issueOf(field: string, fault: $ZodIssue | undefined): Issue {
   const path = [field, ...(fault?.path ?? [])].join('.');

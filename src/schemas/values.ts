@@ -54,7 +54,8 @@ export const jsonObject = z.custom<JsonObject>(isJsonObject, 'expected object');
 export const anyJson = z.custom<Json>((value) => value !== undefined);
 
 /** Times that some runtimes cannot parse, such as `2017-04-20 03:11:22 UTC`, or that have no offset. */
-const DATE_TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(UTC|Z|[+-]\d\d:?\d\d)?$/;
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:UTC|Z|([+-]\d\d)(?::?(\d\d))?)?$/;
 /** Times that every machine reads alike: those with a zone or an offset, and dates of ISO 8601. */
 const ZONED =
   /^\d{4}(?:-\d\d){0,2}$|(?:Z|:\d\d(?:\.\d+)? ?(?:[A-Z]{3,4}|[+-]\d\d:?\d\d)|(?:UTC|GMT)(?:[+-]\d\d:?\d\d)?)(?: \([^)]{0,50}\))?$/i;
@@ -62,10 +63,11 @@ const ZONED =
 const MILLISECONDS = 1e11;
 
 /**
- * Converts a time, as text or in seconds, to milliseconds since 1970; NaN for anything else. A text without an
- * offset is in UTC, whatever the zone of the machine is.
+ * Converts a time, as text, in seconds or as a `Date`, to milliseconds since 1970; NaN for anything else. A text without
+ * an offset is in UTC, whatever the zone of the machine is.
  */
 export function toTime(value: unknown): number {
+  if (value instanceof Date) return value.getTime();
   if (typeof value === 'number') return value < MILLISECONDS ? value * 1000 : value;
   if (typeof value !== 'string') return Number.NaN;
   const text = toIso(value);
@@ -81,11 +83,7 @@ const FRACTION = /(?<=:\d\d\.)(\d{3})(\d+)/;
  */
 export function toSortable(value: unknown): string | undefined {
   const [, , finer = ''] = (typeof value === 'string' && FRACTION.exec(value)) || [];
-  const time = new Date(
-    value instanceof Date
-      ? value
-      : toTime(typeof value === 'string' ? value.replace(FRACTION, '$1') : value),
-  );
+  const time = new Date(toTime(typeof value === 'string' ? value.replace(FRACTION, '$1') : value));
   const year = time.getUTCFullYear();
   // Other years have a sign and more digits, so their text does not sort chronologically.
   if (!(year >= 0 && year <= 9999)) return undefined;
@@ -93,10 +91,8 @@ export function toSortable(value: unknown): string | undefined {
 }
 
 function toIso(text: string): string {
-  const [match, date, time, zone = 'Z'] = DATE_TIME.exec(text) ?? [];
-  if (match === undefined) return text;
-  const offset = zone === 'UTC' ? 'Z' : zone.replace(/^([+-]\d\d)(\d\d)$/, '$1:$2');
-  return `${date}T${time}${offset}`;
+  const [match, date, time, hours, minutes = '00'] = DATE_TIME.exec(text) ?? [];
+  return match === undefined ? text : `${date}T${time}${hours ? `${hours}:${minutes}` : 'Z'}`;
 }
 
 /**
@@ -111,6 +107,11 @@ export const timestamp = z.transform((value, { issues }): string => {
   issues.push({ code: 'custom', message: 'expected time', input: value });
   return z.NEVER;
 });
+
+/** Returns whether a value is a number that JSON parsing may have rounded. */
+export function isRounded(value: unknown): boolean {
+  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
 
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const WITH_EXPONENT = /^(-?)(\d+)(?:\.(\d+))?e([+-]?\d{1,3})$/i;

@@ -141,6 +141,20 @@ describe('the order of a call', () => {
     });
   });
 
+  test('is rejected if `verify.order` makes a text of an id that has lost digits', async () => {
+    const { goods, asked } = watched({
+      verify: { order: ({ id, status }) => ({ id: `ord_${id}`, status }) },
+    });
+    const callFor = (id: string) => call(goods, `{"id":${id},"status":100}`);
+    const answer = await callFor('9007199254740993');
+    expect([answer.status, JSON.parse(answer.body).errors]).toEqual([
+      422,
+      ['id is not as expected'],
+    ]);
+    expect(asked).toEqual([]);
+    expect(await callFor('9007199254740991')).toMatchObject({ status: 200 });
+  });
+
   test('that throws when it is read only gets a 500', async () => {
     const order = async () => {
       throw new Error('no such order');

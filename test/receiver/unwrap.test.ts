@@ -5,6 +5,7 @@ import {
   type UnwrapFunction,
 } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 
 const hooks = { onRejected() {}, onError() {} };
@@ -141,6 +142,25 @@ test('an id that has lost digits is rejected, also as text, because two orders c
   );
   expect(await deliver(receiver, a)).toMatchObject({ status: 422 });
   expect(await deliver(receiver, b)).toMatchObject({ outcome: 'handled' });
+});
+
+test('an id that has lost digits is rejected, also as a part of a text', async () => {
+  const { receiver } = shop({
+    unwrap: ({ order }) => ({ payload: { ...Object(order), id: `ord_${Object(order).id}` } }),
+  });
+  const body = JSON.stringify({ order: paidOrder({ id: 0 }) });
+  const deliverId = (id: string) => deliver(receiver, body.replace('"id":0', `"id":${id}`));
+  expect(await deliverId('9007199254740993')).toMatchObject({ status: 422 });
+  expect(await deliverId('9007199254740991')).toMatchObject({ outcome: 'handled' });
+});
+
+test('an id that has lost digits is rejected if a schema of your own makes a text of it', async () => {
+  const order = z.object({ id: z.coerce.string(), status: z.number(), email: z.string() });
+  const events = { 'order:created': order, 'order:paid': order, 'order:updated': order };
+  const { receiver } = shop({ unwrap: false, events });
+  const deliverId = (id: string) => deliver(receiver, `{"id":${id},"status":100,"email":"a@b.c"}`);
+  expect(await deliverId('1234567890123456789')).toMatchObject({ status: 422 });
+  expect(await deliverId('12345678')).toMatchObject({ outcome: 'handled' });
 });
 
 test.each([

@@ -34,6 +34,8 @@ describe.each(ZONES)('on a machine in the zone %s, a time without an offset is i
     ['2026-11-20T09:30:15.000000+01:00', AT],
     ['Fri, 20 Nov 2026 09:30:15.5 +0100', AT + 500],
     ['2026-11-20 09:30:15 +0100', AT],
+    ['2026-11-20 09:30:15+01', AT],
+    ['2026-11-20T03:30:15.250123-05', AT + 250],
     ['Fri, 20 Nov 2026 08:30:15 GMT', AT],
     ['Fri, 20 Nov 2026 03:30:15 EST', AT],
     ['Fri, 20 Nov 2026 09:30:15 +0100', AT],
@@ -55,6 +57,7 @@ describe.each(ZONES)('on a machine in the zone %s, a time without an offset is i
     const reading = orderSchema.read(paidOrder({ updated_at: '2026-11-20 08:30:15' }));
     expect(reading).toMatchObject({ value: { updated_at: '2026-11-20T08:30:15Z' }, issues: [] });
     expect(toSortable('2026-11-20T08:30:15.250123')).toBe('2026-11-20T08:30:15.250123');
+    expect(toSortable('2026-11-20 03:30:15.250123-05')).toBe('2026-11-20T08:30:15.250123');
   });
 
   test("as --since, the provider's log, and Retry-After read it", () => {
