@@ -80,6 +80,7 @@ async function redriveAll(
   let unsendable = 0;
   let hasMore = false;
   let hasUnsent = false;
+  let isElsewhere = false;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Another process may have handled or put back the delivery since it was listed.
@@ -115,7 +116,8 @@ async function redriveAll(
     if (!wasTaken) refused.push(delivery.key);
     inARow = sent && !wasTaken && isForAll(sent) ? inARow + 1 : 0;
     answers += sent && sent.status !== 0 ? 1 : 0;
-    const isWrong = sent?.otherKey !== undefined || (answers === 1 && sent && isUnverified(sent));
+    isElsewhere = sent?.otherKey !== undefined;
+    const isWrong = isElsewhere || (answers === 1 && sent && isUnverified(sent));
     if (inARow === MOST_IN_A_ROW || isWrong) {
       hasUnsent = index < wanted.length - 1;
       break;
@@ -134,12 +136,11 @@ async function redriveAll(
   } else {
     printer.note(`${putBack} sent, ${taken} accepted by the shop.`);
     if (hasUnsent) {
-      printer.note(
-        'The others were not sent, and are unchanged: once the shop accepts deliveries, run this command again.',
-      );
+      const next = isElsewhere ? '' : ': once the shop accepts deliveries, run this command again';
+      printer.note(`The others were not sent, and are unchanged${next}.`);
     }
     if (refused.length > 0)
-      printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags)}`);
+      printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags, isElsewhere)}`);
   }
   if (unsendable > 0) {
     printer.note(
@@ -177,10 +178,15 @@ function toList(all: readonly string[]): string {
 /**
  * Returns how to find the same deliveries again, which are not dead any more, and have lost their errors. No others: one
  * that was interrupted may be done.
+ *
+ * @param isElsewhere - Whether another shop answered: the same command would have it deliver one more order.
  */
-function toRepeat(keys: readonly string[], { state, where }: Flags): string {
+function toRepeat(keys: readonly string[], { state, where }: Flags, isElsewhere: boolean): string {
   const outdated = where.filter((one) => /^(error|attempts|interrupted=true)\b/.test(one));
-  const again = 'stalled within a minute: then run this command again';
+  const next = isElsewhere
+    ? `send ${keys.length === 1 ? 'it' : 'each'} to the shop of this store`
+    : 'run this command again';
+  const again = `stalled within a minute: then ${next}`;
   if (outdated.length === 0 && state !== 'dead') return `${again}.`;
   const flags = [
     ...(state === undefined ? [] : [`--state ${state}`]),
@@ -188,7 +194,8 @@ function toRepeat(keys: readonly string[], { state, where }: Flags): string {
   ].join(' ');
   const [key = ''] = keys;
   if (keys.length === 1) return `${again}, with --where key=${key} in place of ${flags}.`;
-  return `${again} for each, with --where key=… in place of ${flags}: ${toList(keys)}.`;
+  const all = isElsewhere ? again : `${again} for each`;
+  return `${all}, with --where key=… in place of ${flags}: ${toList(keys)}.`;
 }
 
 /**
