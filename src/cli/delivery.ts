@@ -38,6 +38,8 @@ export interface DeliveryReport {
   readonly repeat?: string;
   /** The key under which the receiver processed the delivery, if it is another one than was asked for. */
   readonly otherKey?: string;
+  /** Present if the receiver answered that the delivery is done, and it is not done in the store that was asked. */
+  readonly otherStore?: true;
 }
 
 /** Returns what reports show of a body, without customer data: subject and amount. */

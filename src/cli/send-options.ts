@@ -80,9 +80,16 @@ export interface Sending {
   readonly repeat: string;
   /** Whether the delivery was made to be rejected. Default: it was not. */
   readonly isForged?: boolean;
-  /** The keys under which the receiver may process the delivery. Default: any. */
-  readonly keys?: readonly string[];
+  /**
+   * Returns what shows that the receiver is not the wanted one, although its answer may be good.
+   *
+   * @param key - The key in the receipt of the answer.
+   */
+  readonly findFault?: (outcome: string, key: string) => Promise<Fault | undefined>;
 }
+
+/** The part of a report that says why a receiver is not the wanted one. */
+export type Fault = Pick<DeliveryReport, 'cause' | 'fix' | 'otherKey' | 'otherStore'>;
 
 /** Whether a status confirms that the receiver has accepted the delivery. */
 export const isTaken = (status: number) => status >= 200 && status < 300;
@@ -90,7 +97,7 @@ export const isTaken = (status: number) => status >= 200 && status < 300;
 /** Sends one delivery, and returns the report. */
 export async function sendOne(
   url: string,
-  { fixture, options, isGood, repeat, isForged = false, keys }: Sending,
+  { fixture, options, isGood, repeat, isForged = false, findFault }: Sending,
   attempt: number,
 ): Promise<DeliveryReport> {
   const about = {
@@ -105,8 +112,8 @@ export async function sendOne(
   // A page that answers on every path confirms deliveries that no receiver gets.
   const isPage = isTaken(answered.status) && page?.startsWith('text/html');
   // The receipt need not be verified: whatever answers in place of the shop is not the shop either.
-  const other = key !== undefined && keys?.includes(key) === false ? { otherKey: key } : undefined;
-  const good = isGood({ ...answered, asExpected, attempt }) && !isPage && !other;
+  const fault = key === undefined ? undefined : await findFault?.(answered.outcome, key);
+  const good = isGood({ ...answered, asExpected, attempt }) && !isPage && !fault;
   if (good) return { ...about, ...answered, good };
   const why = explain({
     ...answered,
@@ -117,7 +124,7 @@ export async function sendOne(
     isForged,
   });
   const told = answered.status === 0 ? {} : { answer };
-  return { ...about, ...answered, good, ...told, ...why, repeat, ...other };
+  return { ...about, ...answered, good, ...told, ...why, repeat, ...fault };
 }
 
 async function send(url: string, fixture: Fixture, options: ReplayOptions) {

@@ -8,7 +8,7 @@ import type { Session } from '../session.js';
 import { quote } from '../shell.js';
 import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
-import { isForAll, isHeaderValue, isUnverified, MOST_IN_A_ROW, send } from './send.js';
+import { isElsewhere, isForAll, isHeaderValue, isUnverified, MOST_IN_A_ROW, send } from './send.js';
 import { type Flags, MEANING, mayBeDone, noneOf, type State, toShown } from './states.js';
 import { toFilter } from './where.js';
 
@@ -80,7 +80,7 @@ async function redriveAll(
   let unsendable = 0;
   let hasMore = false;
   let hasUnsent = false;
-  let isElsewhere = false;
+  let atOther = false;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Another process may have handled or put back the delivery since it was listed.
@@ -105,7 +105,7 @@ async function redriveAll(
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       continue;
     }
-    const sent = await send(delivery, flags.to, secret, flags, printer).catch((error) => {
+    const sent = await send(store, delivery, flags.to, secret, flags, printer).catch((error) => {
       const action = `left: ${describeError(error)}`;
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
       return undefined;
@@ -116,8 +116,8 @@ async function redriveAll(
     if (!wasTaken) refused.push(delivery.key);
     inARow = sent && !wasTaken && isForAll(sent) ? inARow + 1 : 0;
     answers += sent && sent.status !== 0 ? 1 : 0;
-    isElsewhere = sent?.otherKey !== undefined;
-    const isWrong = isElsewhere || (answers === 1 && sent && isUnverified(sent));
+    atOther = sent !== undefined && isElsewhere(sent);
+    const isWrong = atOther || (answers === 1 && sent && isUnverified(sent));
     if (inARow === MOST_IN_A_ROW || isWrong) {
       hasUnsent = index < wanted.length - 1;
       break;
@@ -136,11 +136,11 @@ async function redriveAll(
   } else {
     printer.note(`${putBack} sent, ${taken} accepted by the shop.`);
     if (hasUnsent) {
-      const next = isElsewhere ? '' : ': once the shop accepts deliveries, run this command again';
+      const next = atOther ? '' : ': once the shop accepts deliveries, run this command again';
       printer.note(`The others were not sent, and are unchanged${next}.`);
     }
     if (refused.length > 0)
-      printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags, isElsewhere)}`);
+      printer.note(`${refused.length} not accepted, and ${toRepeat(refused, flags, atOther)}`);
   }
   if (unsendable > 0) {
     printer.note(
@@ -179,11 +179,11 @@ function toList(all: readonly string[]): string {
  * Returns how to find the same deliveries again, which are not dead any more, and have lost their errors. No others: one
  * that was interrupted may be done.
  *
- * @param isElsewhere - Whether another shop answered: the same command would have it deliver one more order.
+ * @param atOther - Whether another shop answered: the same command would have it deliver one more order.
  */
-function toRepeat(keys: readonly string[], { state, where }: Flags, isElsewhere: boolean): string {
+function toRepeat(keys: readonly string[], { state, where }: Flags, atOther: boolean): string {
   const outdated = where.filter((one) => /^(error|attempts|interrupted=true)\b/.test(one));
-  const next = isElsewhere
+  const next = atOther
     ? `send ${keys.length === 1 ? 'it' : 'each'} to the shop of this store`
     : 'run this command again';
   const again = `stalled within a minute: then ${next}`;
@@ -194,7 +194,7 @@ function toRepeat(keys: readonly string[], { state, where }: Flags, isElsewhere:
   ].join(' ');
   const [key = ''] = keys;
   if (keys.length === 1) return `${again}, with --where key=${key} in place of ${flags}.`;
-  const all = isElsewhere ? again : `${again} for each`;
+  const all = atOther ? again : `${again} for each`;
   return `${all}, with --where key=… in place of ${flags}: ${toList(keys)}.`;
 }
 

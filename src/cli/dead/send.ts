@@ -1,16 +1,24 @@
 import { validateHeaderValue } from 'node:http';
-import type { StoredDelivery } from 'storefront-webhooks';
+import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
 import { invalidKey } from '../../request/key.js';
+import { pause } from '../../runtime/timing.js';
 import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
 import { unsigned } from '../fixture-file.js';
 import type { Printer } from '../printer.js';
-import { isTaken, type SendingFlags, sendOne, toReplayOptions } from '../send-options.js';
+import {
+  type Fault,
+  isTaken,
+  type SendingFlags,
+  sendOne,
+  toReplayOptions,
+} from '../send-options.js';
 
 /**
- * Sends a delivery to the shop, whose process runs it under the same key as before. The report has an `otherKey` if
- * another shop ran it.
+ * Sends a delivery to the shop, whose process runs it under the same key as before. The report has an `otherKey` or an
+ * `otherStore` if another shop ran it: see {@link isElsewhere}.
  */
 export async function send(
+  store: IdempotencyStore,
   delivery: StoredDelivery,
   to: string,
   secret: string,
@@ -23,10 +31,16 @@ export async function send(
   const repeat = `npx storefront-webhooks dead show <store> ${key}`;
   const sent = await sendOne(
     to,
-    { fixture, options, isGood: ({ status }) => isTaken(status), repeat, ...keysOf(delivery) },
+    {
+      fixture,
+      options,
+      isGood: ({ status }) => isTaken(status),
+      repeat,
+      findFault: (outcome, ranAs) => findFault(store, delivery, outcome, ranAs),
+    },
     1,
   );
-  const report = { ...sent, ...(sent.otherKey ? ELSEWHERE : sent.outcome === 'queued' && QUEUED) };
+  const report = { ...sent, ...(sent.outcome === 'queued' && !isElsewhere(sent) && QUEUED) };
   printer.found({ key, interrupted, ...report }, () => [
     deliveryLine(report, printer),
     ...failureLines(report, printer),
@@ -34,14 +48,43 @@ export async function send(
   return report;
 }
 
+/** Whether another shop answered: it would run every other delivery, too. */
+export function isElsewhere({ otherKey, otherStore }: DeliveryReport): boolean {
+  return otherKey !== undefined || otherStore === true;
+}
+
 /**
- * Returns the keys under which the right shop may run a delivery. Any key if it did not fit its event: once the shop
- * takes it, it runs under the key of the genuine one. Another delivery may not fit any more, such as one beyond `maxAge`.
+ * Compares an answer with the delivery, and with the store.
+ *
+ * A delivery that did not fit its event may have any key: once the shop takes it, it runs under the key of the genuine
+ * one. Another delivery may not fit any more, such as one beyond `maxAge`. The shop parks that under another key than
+ * the receipt may have, so only the outcomes of a done delivery are checked in the store.
  */
-function keysOf(delivery: StoredDelivery): { readonly keys?: readonly string[] } {
+async function findFault(
+  store: IdempotencyStore,
+  delivery: StoredDelivery,
+  outcome: string,
+  ranAs: string,
+): Promise<Fault | undefined> {
   const { key, body } = delivery;
   const invalid = invalidKey(delivery, body);
-  return key === invalid ? {} : { keys: [key, invalid] };
+  if (key !== invalid && ranAs !== key && ranAs !== invalid)
+    return { ...ELSEWHERE, otherKey: ranAs };
+  if (outcome !== 'handled' && outcome !== 'duplicate') return undefined;
+  return (await isSoonDone(store, [ranAs, invalid])) ? undefined : OTHER_STORE;
+}
+
+/** Longer than a short failure of the store: the shop answers meanwhile, and records the delivery afterwards. */
+const DONE_WITHIN_MS = 2_000;
+
+/** Returns whether one of the keys is done in the store now, or soon. `true` if the store has no `isDone`. */
+async function isSoonDone(store: IdempotencyStore, keys: readonly string[]): Promise<boolean> {
+  const giveUpAt = performance.now() + DONE_WITHIN_MS;
+  for (;;) {
+    for (const key of keys) if ((await store.isDone?.(key).catch(() => false)) ?? true) return true;
+    if (performance.now() > giveUpAt) return false;
+    await pause(100);
+  }
 }
 
 export function isHeaderValue(id: string): boolean {
@@ -78,11 +121,17 @@ export function isUnverified({ status, outcome }: DeliveryReport): boolean {
 }
 
 const ELSEWHERE = {
-  good: false,
   cause:
     'The receiver at this address processed the delivery under another key. So the address is that of another shop, or the scope or keyBy of the receiver has changed. The delivery stays in this store.',
   fix: 'Check first whether that receiver has delivered the order. Then send the delivery to the shop of this store. If the address is right, call receiver.redrive(delivery) in a program of the shop.',
 };
+
+const OTHER_STORE = {
+  otherStore: true,
+  cause:
+    'The receiver at this address answered that the delivery is handled, but this store does not have it as done. So that receiver uses another store, as another shop or a staging server does, or it could not record the delivery yet. The delivery stays in this store.',
+  fix: 'Check first whether that receiver has delivered the order. Then send the delivery to the shop of this store. If the address is right, the stderr of the shop says why it could not record the delivery: wait until dead show reports it as handled.',
+} as const;
 
 const QUEUED = {
   good: false,

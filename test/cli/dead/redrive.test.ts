@@ -13,6 +13,7 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { forward } from '../../../src/stores/contract.js';
 import { paidOrder } from '../../support/deliver.js';
 import { run, SECRET, serve } from '../command.js';
 
@@ -80,9 +81,15 @@ test('stops after the first delivery if the receiver has another header prefix',
   expect(others.records()).toHaveLength(2);
 });
 
-describe('compares the key in the receipt of the shop', () => {
+describe('checks that this shop has run the delivery,', () => {
   type Options = Partial<ReceiverOptions>;
   const env = { WEBHOOK_SECRET: SECRET };
+
+  /** Without advice to run the command again: the other shop would deliver one more order each time. */
+  const STOPPED =
+    '1 sent, 0 accepted by the shop.\n' +
+    'The others were not sent, and are unchanged.\n' +
+    '1 not accepted, and stalled within a minute: then send it to the shop of this store.\n';
 
   const receiverWith = (store: IdempotencyStore, options: Options) =>
     createReceiver({ secret: SECRET, store, hooks: { onError() {}, onRejected() {} }, ...options });
@@ -162,16 +169,98 @@ describe('compares the key in the receipt of the shop', () => {
       ],
     ]);
     if (!others.queue) expect(ran).toEqual([records[0].otherKey]);
-    // Each further run would have the other shop deliver one more order.
     expect(done.stderr).not.toContain('run this command again');
-    expect(done.stderr).toBe(
-      '1 sent, 0 accepted by the shop.\n' +
-        'The others were not sent, and are unchanged.\n' +
-        '1 not accepted, and stalled within a minute: then send it to the shop of this store.\n',
-    );
+    expect(done.stderr).toBe(STOPPED);
     expect(await store.list({ state: 'dead', limit: 9 })).toMatchObject([
       { error: expect.stringContaining('no stock') },
     ]);
+  });
+
+  test.each<[string, readonly string[], object, Options?]>([
+    ['also if that has it as done', ['handled', 'duplicate'], paidOrder()],
+    [
+      'also if it did not fit its event here',
+      ['handled'],
+      paidOrder({ status: 7 }),
+      { paidStatuses: [100, 7] },
+    ],
+  ])(
+    'and stops at another store with the same scope, %s',
+    async (_, outcomes, payload, others = {}) => {
+      const database = new Database(':memory:');
+      onTestFinished(() => void database.close());
+      const other = receiverWith(sqliteStore(database), others);
+      let ran = 0;
+      other.on('order:paid', () => {
+        ran += 1;
+      });
+      for (const outcome of outcomes) {
+        const { store, file } = await leave([payload, { ...payload, id: 'ord_2' }], {});
+        const done = await redriveTo(other, file);
+        expect([done.status, done.records()]).toMatchObject([
+          1,
+          [
+            {
+              ...{ status: 200, outcome, good: false, otherStore: true },
+              cause: expect.stringContaining('uses another store'),
+              fix: expect.stringContaining('shop of this store'),
+            },
+          ],
+        ]);
+        expect(done.stderr).toBe(STOPPED);
+        expect(await store.count({ state: 'dead' })).toBe(1);
+      }
+      expect(ran).toBe(1);
+    },
+  );
+
+  test('and names each delivery to send to the shop of this store', async () => {
+    const { file } = await leave([paidOrder(), paidOrder({ id: 'ord_2' })], {});
+    let ran = 0;
+    const other = receiverWith(sqliteStore(new Database(':memory:')), {});
+    other.on('order:paid', () => {
+      if (ran++ === 0) throw new Error('no stock');
+    });
+    const done = await redriveTo(other, file, '--state', 'dead');
+    const keys = done.records().map(({ key }) => key);
+    expect([ran, done.stderr]).toEqual([
+      2,
+      '2 sent, 0 accepted by the shop.\n' +
+        '2 not accepted, and stalled within a minute: then send each to the shop of this store, ' +
+        `with --where key=… in place of --state dead: ${keys.join(', ')}.\n`,
+    ]);
+  });
+
+  test('and waits for a store that records the delivery after the answer', async () => {
+    const { store, file } = await leave([paidOrder()], {});
+    let failed = 0;
+    const receiver = receiverWith(
+      forward(store, {
+        async complete(...args) {
+          // The receiver answers after its third attempt.
+          if (failed++ < 3) throw new Error('the store restarts');
+          return store.complete(...args);
+        },
+      }),
+      {},
+    );
+    receiver.on('order:paid', () => {});
+    const done = await redriveTo(receiver, file);
+    expect([failed, done.status, done.records()]).toMatchObject([4, 0, [{ good: true }]]);
+  });
+
+  test('and takes a delivery for its own whose order differs, also as a duplicate', async () => {
+    const { store, file } = await leave([paidOrder()], {});
+    const issues = [{ path: 'value', message: 'differs' }];
+    const receiver = receiverWith(store, { confirm: async () => ({ state: 'disagreed', issues }) });
+    receiver.on('order:paid', () => {}).onInvalid(() => {});
+    for (const outcome of ['parked', 'duplicate']) {
+      const done = await redriveTo(receiver, file);
+      expect([done.status, done.records()]).toMatchObject([0, [{ outcome, good: true }]]);
+      const overdue = new Database(file);
+      overdue.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
+      overdue.close();
+    }
   });
 
   const wrapped = { id: 'whl_in_body', event: 'order:paid', data: paidOrder() };
