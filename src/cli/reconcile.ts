@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Finding, type Reconciliation, reconcile } from 'storefront-webhooks/recovery';
 import { shortList } from '../errors/text.js';
-import { adviceOnQuery } from '../recovery/addresses.js';
+import { adviceOnQuery, IF_DELETED } from '../recovery/addresses.js';
 import { describeRemedies } from '../recovery/remedies.js';
 import { toLine } from './columns.js';
 import { toCsv } from './csv.js';
@@ -131,8 +131,9 @@ function noteEndpoint(
   printer: Printer,
 ) {
   if (withoutEndpoint.length > 0) {
+    const onQuery = adviceOnQuery(withoutEndpoint, otherEndpoints);
     printer.note(
-      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}, so this compared the wrong log. ${adviceOnQuery(withoutEndpoint, otherEndpoints) || 'Correct --url first.'} The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
+      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}, so this compared the wrong log. ${onQuery ? `${onQuery} ${IF_DELETED}` : 'Correct --url first.'} The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
     );
   } else if (endpoint === 'disabled') {
     printer.note(

@@ -33,6 +33,10 @@ export function withQuery(address: string): string | undefined {
   return url && withoutQuery(address) + url.search;
 }
 
+/** Follows {@link adviceOnQuery}, unless the caller has its own advice on a deleted endpoint. */
+export const IF_DELETED =
+  'If the endpoint of your shop was deleted, create it again in the dashboard.';
+
 /**
  * Returns what to do if the endpoints at the path of an address are not of its shop, according to the `secret` function.
  * Otherwise empty. A list of the endpoints does not show that, because it leaves out their queries.
@@ -40,12 +44,16 @@ export function withQuery(address: string): string | undefined {
 export function adviceOnQuery(without: readonly string[], others: readonly string[]): string {
   const beside = without.filter((url) => others.includes(withoutQuery(url) ?? ''));
   if (beside.length === 0) return '';
-  const remedy = beside.some((url) => parseAddress(url)?.search)
-    ? 'correct the query.'
-    : 'give the whole address, with the query of your shop.';
+  const queries = beside.filter((url) => parseAddress(url)?.search).length;
+  const remedy =
+    queries === 0
+      ? 'give the whole address, with the query of your shop.'
+      : queries === beside.length
+        ? 'correct the query.'
+        : 'correct each query, and give the query of your shop to each address that has none.';
   return (
     'An endpoint that differs in its query alone is of another shop or of none, or the secret function threw for it: ' +
-    `${remedy} If the endpoint of your shop was deleted, create it again in the dashboard.` +
+    remedy +
     (beside.length < without.length ? ' Correct the other addresses.' : '')
   );
 }

@@ -1,7 +1,14 @@
 import { ApiError } from '../api/api-error.js';
 import { nearestFirst, shortList } from '../errors/text.js';
 import type { SubscribedEvent, WebhookEndpoint } from '../schemas/webhook-endpoint.js';
-import { addressTest, adviceOnQuery, apartByQuery, withoutQuery, withQuery } from './addresses.js';
+import {
+  addressTest,
+  adviceOnQuery,
+  apartByQuery,
+  IF_DELETED,
+  withoutQuery,
+  withQuery,
+} from './addresses.js';
 import { timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import { PER_PAGE, pagesOf } from './pages.js';
@@ -127,7 +134,7 @@ export function describeWithout({ without, others }: Pick<Found, 'without' | 'ot
   const onQuery = adviceOnQuery(without, others);
   return (
     `no webhook endpoint of this account has the address ${without.join(' or ')}. ` +
-    (onQuery && `${onQuery} `) +
+    (onQuery && `${onQuery} ${IF_DELETED} `) +
     (others.length > 0
       ? `The account has these endpoints, the most like it first: ${shortList(others)}.`
       : 'The account has no webhook endpoints.')

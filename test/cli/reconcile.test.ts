@@ -81,6 +81,7 @@ describe('storefront-webhooks reconcile', { timeout }, () => {
         const asked = [command, ...receiver, '--url', `${url}${query}`, ...rest, '--now', LATER];
         const { status, stderr } = await run(asked, { env });
         expect([status, stderr]).toEqual([1, expect.stringContaining(remedy)]);
+        expect(stderr).toContain('If the endpoint of your shop was deleted, create it again');
         expect(stderr).not.toContain('Correct --url');
       }
     },

@@ -522,7 +522,7 @@ describe('a missed delivery', () => {
         expect(provided.endpoints).toEqual(others);
         const applied = recoverFrom(provided, open(), { url: A });
         await expect(applied).rejects.toThrow(
-          /has the address \S+\?shop=a\. .*: correct the query/,
+          /has the address \S+\?shop=a\. .*: correct the query\. If the endpoint of your shop was deleted, .* dashboard\. The account/,
         );
       },
     );

@@ -1,6 +1,6 @@
 import type { RecoveredOutcome, Recovery } from 'storefront-webhooks/recovery';
 import { shortList } from '../../errors/text.js';
-import { adviceOnQuery } from '../../recovery/addresses.js';
+import { adviceOnQuery, IF_DELETED } from '../../recovery/addresses.js';
 
 /** Returns notes on what is left, and what to do about it. */
 export function adviceOn(
@@ -91,7 +91,7 @@ const ENDPOINT: Readonly<
     `THE WEBHOOK ENDPOINT IS DISABLED: the provider sends nothing to ${url}, and its API cannot enable it again. Add --apply --recreate-endpoint to create a new one.`,
   ],
   missing: (url, _, onQuery) => [
-    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there, and --apply does nothing for it without --orders or --no-orders. ${onQuery || 'Correct --url, or create the endpoint in the dashboard.'}`,
+    `THERE IS NO WEBHOOK ENDPOINT for ${url}: the provider sends nothing there, and --apply does nothing for it without --orders or --no-orders. ${onQuery ? `${onQuery} ${IF_DELETED}` : 'Correct --url, or create the endpoint in the dashboard.'}`,
   ],
   recreated: (url, complete) => [
     `The webhook endpoint for ${url} was disabled, and a new one has been created.${complete ? '' : ' Run this again until nothing is left.'}`,

@@ -77,7 +77,7 @@ test.each([
         otherEndpoints: ['https://shop.example/b'],
       },
     ),
-    /^THERE IS NO WEBHOOK ENDPOINT for (?!.*Correct --url).*differs in its query alone .*: give the whole address, .* Correct the other addresses\.\n/,
+    /^THERE IS NO WEBHOOK ENDPOINT for (?!.*Correct --url).*differs in its query alone .*: give the whole address, with the query of your shop\. Correct the other addresses\. If the endpoint of your shop was deleted, create it again in the dashboard\.\n/,
   ],
   [
     'the endpoint of another shop beside a whole address',
@@ -93,6 +93,19 @@ test.each([
     /^THERE IS NO WEBHOOK ENDPOINT for (?!.*whole address|.*the other).*: correct the query\. If .* create it again in the dashboard\.\n/,
   ],
   [
+    'the endpoints of another shop beside an address with a query and one without',
+    advice(
+      [],
+      {},
+      {
+        ...{ endpoint: 'missing', complete: false },
+        withoutEndpoint: ['https://shop.example/webhooks?shop=a', 'https://shop.example/b'],
+        otherEndpoints: ['https://shop.example/b', 'https://shop.example/webhooks'],
+      },
+    ),
+    /^THERE IS NO WEBHOOK ENDPOINT for .*: correct each query, and give the query of your shop to each address that has none\. If the endpoint of your shop was deleted, create it again in the dashboard\.\n/,
+  ],
+  [
     'the endpoint of another shop at the path of one address',
     advice(
       [],
@@ -102,7 +115,11 @@ test.each([
         otherEndpoints: ['https://shop.example/b'],
       },
     ),
-    /^There is no webhook endpoint for (?!.*Correct the address).*differs in its query alone .*: give the whole address, .*\n/,
+    new RegExp(
+      '^There is no webhook endpoint for https://shop\\.example/b: the provider sends nothing there\\. ' +
+        'An endpoint that differs in its query alone is of another shop or of none, or the secret function threw for it: give the whole address, with the query of your shop\\. ' +
+        'If the endpoint was deleted, create it again in the dashboard and add --orders\\. If you have moved away from the address, add --no-orders\\.\n',
+    ),
   ],
   [
     'a token that may not read orders',
