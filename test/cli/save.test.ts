@@ -172,6 +172,36 @@ describe('storefront-webhooks save', () => {
       'default: receiver',
       'receiver',
     ],
+    [
+      'export function receiverOptions(secret) {\n  return { secret };\n}\n\nexport default function makeShop(secret) {\n  const receiver = createReceiver(receiverOptions(secret));\n  receiver.onPaid(deliver);\n  return receiver;\n}\n',
+      'default: makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+    [
+      "export function receiverPath() {\n  return '/in';\n}\n\nexport default (secret) => {\n  const shop = createReceiver({ secret });\n  return shop\n    .onPaid(deliver);\n};\n",
+      'default: makeReceiver',
+      'await makeReceiver(secret)',
+    ],
+    [
+      "export function receiverPath() {\n  return '/in';\n}\n\nexport function receiverFor(secret: string) {\n  let receiver: Receiver = createReceiver<Events>({ secret });\n  return receiver;\n}\n",
+      'receiverFor',
+      'await receiverFor(secret)',
+    ],
+    [
+      "export function receiverPath() {\n  return '/in';\n}\n\nexport const receiverFor = (secret) =>\n  storefront.createReceiver({ secret });\n",
+      'receiverFor',
+      'await receiverFor(secret)',
+    ],
+    [
+      "export function receiverPath() {\n  return '/in';\n}\n\nexport default storefront.createReceiver({});\n",
+      'default: receiver',
+      'receiver',
+    ],
+    [
+      'export function receiverRoutes(app) {\n  const receiver = createReceiver({});\n  app.get("/", () => {\n    return receiver.handler;\n  });\n}\n\nexport default createReceiver({});',
+      'default: receiver',
+      'receiver',
+    ],
     ['const shop = createReceiver({});\nexport default shop;\n', 'default: receiver', 'receiver'],
     [
       'export { makeReceiver };\nfunction makeReceiver() {}',

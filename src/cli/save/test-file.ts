@@ -21,8 +21,12 @@ const DEFAULT = /^export\s+default\s+([\s\S]+)/m;
 
 const FUNCTION = /^(async\s*)?(function\b|\w+\s*=>|\([^()]*\)\s*(:[^=;]*)?=>)/;
 /** A call of `createReceiver`, or an awaited one of the seller's own `makeReceiver`, which may return a promise. */
-const CALL = /^(await\s+\w*|create)receiver\s*[(<]/i;
-const MAKES = /(?:\breturn|=>)\s*(?:await\s+)?createReceiver\s*[(<]/;
+const CALL = /^(await\s+(?:\w+\.)?\w*|(?:\w+\.)?create)receiver\s*[(<]/i;
+/** Returns a new receiver. */
+const MAKES = /(?:\breturn|=>)\s*(?:await\s+)?(?:\w+\.)?createReceiver\s*[(<]/;
+/** Returns a variable with a new receiver, or what its `on…()` returns: no other member is a receiver. */
+const KEEPS =
+  /\b(?:const|let|var)\s+(\w+)\b[^=\n]{0,200}=\s*(?:await\s+)?(?:\w+\.)?createReceiver\s*[(<][\s\S]*\breturn\s+\1\b(?!\s*\.(?!on))/;
 /** The end of a statement: the next line is not indented, and closes nothing. */
 const NEXT = /\n(?![\s})\]])/;
 /** The beginning of a value that is no receiver, such as a path or options. */
@@ -49,7 +53,8 @@ export function findReceiver(module: string): ReceiverExport {
     const value = readValue(one) ?? '';
     const isFunction = returnsReceiver(value);
     const [statement = ''] = value.split(NEXT, 1);
-    if (isFunction === false || (isFunction && MAKES.test(statement))) return 1;
+    const isMaking = MAKES.test(statement) || KEEPS.test(statement);
+    if (isFunction === false || (isFunction && isMaking)) return 1;
     return LITERAL.test(value) ? 3 : 2;
   };
   // RECEIVER_PATH only if there is no other.
