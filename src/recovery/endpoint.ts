@@ -39,6 +39,8 @@ export interface Found {
   readonly apart: ReadonlySet<string | undefined>;
   /** The scopes of the receiver's addresses; `undefined` without a `secret` function. */
   readonly scopes: ReadonlySet<string> | undefined;
+  /** Whether the `secret` function does not know the shop of an address, so that `scopes` lacks its scope. */
+  readonly lacksScope: boolean;
   /** The addresses of all endpoints of the account, most like the first of `without` first. */
   readonly others: readonly string[];
 }
@@ -56,7 +58,8 @@ export async function findEndpoint(
   );
   for await (const { items } of pages) all.push(...items);
   const addresses = all.flatMap(({ url }) => url ?? []);
-  const scopes = receiver.findsShop ? await scopesOf(urls, receiver) : undefined;
+  const each = receiver.findsShop ? await scopesOf(urls, receiver) : undefined;
+  const scopes = each && new Set(each.flatMap((scope) => scope ?? []));
   const { foreign, apart } = scopes
     ? await neighboursByScope(all, urls, scopes, receiver)
     : neighboursByQuery(addresses, urls);
@@ -75,17 +78,20 @@ export async function findEndpoint(
     without,
     apart,
     scopes,
+    lacksScope: each?.includes(undefined) ?? false,
     others: nearestFirst(wanted, [...others]),
   };
 }
 
-/** Throws what the `secret` function throws: without these scopes, every entry would be of another shop. */
+/**
+ * Returns the scope of each address; `undefined` for an unknown shop. Throws what the `secret` function throws: without
+ * these scopes, every entry would be of another shop.
+ */
 async function scopesOf(
   urls: readonly string[],
   receiver: Recovering,
-): Promise<ReadonlySet<string>> {
-  const found = await Promise.all(urls.map((url) => receiver.scopeOf(url)));
-  return new Set(found.flatMap((scope) => scope ?? []));
+): Promise<readonly (string | undefined)[]> {
+  return Promise.all(urls.map((url) => receiver.scopeOf(url)));
 }
 
 /** The addresses of endpoints that differ from `urls` in their query alone, and are not of the same shop. */

@@ -61,7 +61,9 @@ export async function reconcileOnce(options: ReconcileOptions): Promise<Reconcil
   // The provider also retries at the replacement of a disabled endpoint, and at an address that only a product names.
   const sends = found.state !== 'disabled';
   const gathered = await readHistories(settings, pace, sends);
-  const unfinished = (await receiver.unfinished(settings.scopes)).orders;
+  // If the secret function does not know a shop of `url`, a delivery of any scope may be of that shop.
+  const scopes = found.lacksScope ? undefined : found.scopes;
+  const unfinished = (await receiver.unfinished(scopes)).orders;
   const judged: Judged[] = [];
   const counts = { orders: 0, paid: 0, delivered: 0, young: 0, unreadable: 0, earlierOrders: 0 };
   /**

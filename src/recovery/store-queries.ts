@@ -40,13 +40,12 @@ const PAGE = 100;
 
 /**
  * @param deliversBy - Whether the handlers of an event deliver a paid order.
- * @param scopes - The scopes whose orders are wanted: two shops in one store may have the same order id. Empty if the
- *   `secret` function knows no shop of the addresses: then, as by default, the orders of all scopes.
+ * @param scopes - The scopes whose orders are wanted: two shops in one store may have the same order id. Default: all.
  */
 export async function findUnfinished(
   settings: Settings,
   deliversBy: (event: string) => Delivers,
-  scopes: ReadonlySet<string> = new Set(),
+  scopes?: ReadonlySet<string>,
 ): Promise<Unfinished> {
   const { store, scope } = settings;
   const orders = new Map<string, UnfinishedOrder>();
@@ -57,7 +56,7 @@ export async function findUnfinished(
       for (const stored of page) {
         const { key, lastTriedAt } = stored;
         if (lastTriedAt) triedAt.set(key, lastTriedAt.getTime());
-        if (scopes.size > 0 && !scopes.has(stored.scope)) continue;
+        if (scopes?.has(stored.scope) === false) continue;
         // Another delivery of the order, such as an `order:created`, does not bring the goods when it is done.
         const { orderId, event } = findPaid(stored, settings) ?? {};
         if (orderId === undefined || event === undefined) continue;

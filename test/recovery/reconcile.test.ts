@@ -120,6 +120,7 @@ describe('reconcile', () => {
       ['of the same shop', B, 'dead'],
       ['of one of several shops', [A, B], 'dead'],
       ['of a shop that the secret function no longer knows', UNKNOWN, 'dead'],
+      ['of one of several shops that the secret function no longer knows', [A, UNKNOWN], 'dead'],
       ['not of another shop with the same order id', A, 'refused'],
     ])('%s', async (_, url, because) => {
       const store = durableStore();
