@@ -21,6 +21,7 @@ import {
   type Product,
   type Receiver,
   type ReceiverOptions,
+  type ScopedSecret,
   verifySignature,
   type WebhookEvent,
 } from 'storefront-webhooks';
@@ -383,6 +384,9 @@ export function optionsAreTyped() {
   createReceiver({ secret: async ({ url }) => (url ? { secret, scope: 'shop' } : null) });
   const { NEW_SECRET, OLD_SECRET } = process.env;
   createReceiver({ secret: () => ({ secret: [NEW_SECRET, OLD_SECRET], scope: 'shop' }) });
+  const shop: ScopedSecret = { secret: ['new', bytes], scope: 'shop' };
+  createReceiver({ secret: async () => shop });
+  verifySignature(bytes, 'ab12', shop.secret);
   createReceiver({ secret, store: memoryStore(), keyBy: 'content', paidStatuses: [100, 60] });
   // @ts-expect-error the secret is missing
   createReceiver({});

@@ -6,10 +6,13 @@ import { readProof, signAgain } from './proof.js';
 import type { HeaderNames, RequestHeaders, WebhookRequest } from './request.js';
 import { badSecret, type Secret, sign, toSecrets, verifySignature } from './signature.js';
 
-/** The secret of one shop. */
-export interface ScopedSecret {
-  /** One secret, or several while one is being replaced. A list skips `undefined`. */
-  readonly secret: Secret | readonly (Secret | undefined)[];
+/**
+ * The secret of one shop. A `secret` function may return a `ScopedSecret<Secret | undefined>`, for environment variables:
+ * the receiver skips each `undefined` in the list.
+ */
+export interface ScopedSecret<Listed = Secret> {
+  /** One secret, or several while one is being replaced. */
+  readonly secret: Secret | readonly Listed[];
   /**
    * The name of the shop. Handlers see it, and the same id in two scopes is two deliveries. Keep it: under another
    * scope, delivered orders would be delivered again. A receiver with one secret has the scope `''` by default.
@@ -42,7 +45,7 @@ export interface SecretRequest {
 /** Finds the secret for a request, by its address or headers. Returns `null` for an unknown shop: answered 401. */
 export type SecretFunction = (
   request: SecretRequest,
-) => ScopedSecret | null | Promise<ScopedSecret | null>;
+) => ScopedSecret<Secret | undefined> | null | Promise<ScopedSecret<Secret | undefined> | null>;
 
 /** The secrets for one delivery, and its scope. */
 export interface FoundSecrets {

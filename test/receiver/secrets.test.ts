@@ -82,7 +82,7 @@ describe('a secret function', () => {
   });
 
   test('selects the shop by the request, and sets the scope that handlers get', async () => {
-    const shops = new Map<string | undefined, ScopedSecret>([
+    const shops = new Map<string | undefined, ScopedSecret<string | undefined>>([
       ['/webhooks/one', { secret: 'the secret of one', scope: 'one' }],
       ['/webhooks/two', { secret: [undefined, 'the secret of two'], scope: 'two' }],
     ]);
