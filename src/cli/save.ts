@@ -7,7 +7,7 @@ import { prefixOf } from '../testing/header-prefix.js';
 import { numbersIn, toFileName, toFixtureText, writeNew } from './fixture-file.js';
 import type { Host } from './host.js';
 import { commandLines, textLines } from './lines.js';
-import { redactHeaders, removeSignature } from './record/redact.js';
+import { redactHeaders, redactQuery, removeSignature } from './record/redact.js';
 import { redactBody } from './record/to-fixture.js';
 import { type Addressed, readLog } from './save/log.js';
 import { findReceiver, toTestText } from './save/test-file.js';
@@ -58,11 +58,12 @@ function run(file: string, flags: Flags, { host, printer }: Session): void {
   write(out, `${name}.test${suffix}`, toTestText(`${name}.hook.json`, test, saved, receiver));
   const next = `npx vitest run ${quote(test)}`;
   const { columns } = printer;
-  printer.found({ fixture, test, next }, () => [
+  const redacted = [...saved.redacted, ...(saved.redactedQuery ?? [])];
+  printer.found({ fixture, test, redacted, next }, () => [
     ...textLines('delivery: ', fixture, columns),
-    ...(saved.redacted.length === 0
+    ...(redacted.length === 0
       ? []
-      : textLines('without:  ', printable(saved.redacted.join(', '), 4000), columns)),
+      : textLines('without:  ', printable(redacted.join(', '), 4000), columns)),
     ...textLines('test:     ', test, columns),
     ...commandLines('next:     ', next, columns),
   ]);
@@ -91,9 +92,11 @@ function clean(saved: Addressed, { asIs, headerPrefix = prefixOf(saved) }: Flags
       'The body is not valid JSON in UTF-8, so customer data cannot be removed. Add --as-is to save it unchanged.',
     );
   }
+  const address = saved.path === undefined ? undefined : redactQuery(saved.path);
   return {
     ...saved,
     ...cleaned,
+    ...(address && { path: address.text, redactedQuery: address.redacted }),
     redacted: [...new Set([...saved.redacted, ...cleaned.redacted])],
     headers: redactHeaders(saved.headers, signatureHeader),
     signing,

@@ -108,6 +108,23 @@ describe('storefront-webhooks save', () => {
     expect(readFileSync(join(project, file), 'utf8')).toContain(call);
   });
 
+  test('replaces a secret in the query of the log, unless --as-is is given', async () => {
+    const url =
+      'https://shop.test/in?shop=eu&token=s3cr3t&e%6Dail=jane%40x.test&by=jane@x.test&API_KEY=k';
+    const log = { id: 'whl_9', url, event: 'order:paid', payload: {}, response_code: 500 };
+    write('log.json', JSON.stringify(log));
+    const clean = JSON.parse((await run('save', 'log.json')).stdout);
+    expect(clean.redacted).toEqual(['?token', '?email', '?by', '?API_KEY']);
+    expect(readFileSync(join(project, clean.test), 'utf8')).toContain(
+      "{ path: '/in?shop=eu&token=redacted&e%6Dail=buyer%40example.com&by=redacted&API_KEY=redacted' }",
+    );
+    // A fixture holds no address.
+    expect(loadFixture(join(project, clean.fixture)).redacted).toEqual([]);
+    const kept = JSON.parse((await run('save', 'log.json', '--as-is')).stdout);
+    expect(kept.redacted).toEqual([]);
+    expect(readFileSync(join(project, kept.test), 'utf8')).toContain(url.slice(17));
+  });
+
   /** Returns the written test for a module with this source, and the warnings. */
   async function saveFor(source: string) {
     write('body.json', body);

@@ -8,7 +8,7 @@ import { jsonValues, type Path, toPointer } from './json-values.js';
 /** A text without customer data. */
 interface Redacted {
   readonly text: string;
-  /** JSON pointers to the replaced values. */
+  /** JSON pointers to the replaced values. For a query, the names of its parameters: `?token`. */
   readonly redacted: readonly string[];
 }
 
@@ -72,6 +72,25 @@ export function redact(text: string): Redacted {
   return { text: pieces.join(''), redacted: [...pointers] };
 }
 
+/** Replaces customer data and credentials in the query of an address. Every other character stays as it is. */
+export function redactQuery(address: string): Redacted {
+  const start = address.indexOf('?') + 1;
+  if (start === 0) return { text: address, redacted: [] };
+  const names = new Set<string>();
+  const parts = address
+    .slice(start)
+    .split('&')
+    .map((part) => {
+      const [[name, value] = ['', '']] = [...new URLSearchParams(part)];
+      const credential = TELLING_HEADERS.test(name) ? 'redacted' : undefined;
+      const standIn = standInForValue(value, standInFor(name) ?? credential);
+      if (standIn === undefined || standIn === value) return part;
+      names.add(`?${name}`);
+      return part.slice(0, part.indexOf('=') + 1) + encodeURIComponent(standIn);
+    });
+  return { text: address.slice(0, start) + parts.join('&'), redacted: [...names] };
+}
+
 function standInFor(field: string): string | undefined {
   return STAND_INS.find(([known]) => known.test(field))?.[1];
 }
@@ -102,11 +121,14 @@ function isRecord(path: Path<string> | undefined): boolean {
 }
 
 function standInForText(token: string, standIn: string | undefined): string | undefined {
-  const text: string = JSON.parse(token);
+  const found = standInForValue(JSON.parse(token), standIn);
+  return found === undefined ? undefined : JSON.stringify(found);
+}
+
+function standInForValue(text: string, standIn: string | undefined): string | undefined {
   // An empty text reveals nothing.
   if (text === '') return undefined;
-  if (standIn !== undefined) return JSON.stringify(standIn);
-  return tells(text) ? '"redacted"' : undefined;
+  return standIn ?? (tells(text) ? 'redacted' : undefined);
 }
 
 function tells(text: string): boolean {
@@ -120,7 +142,7 @@ function nameInPointer(step: string): string {
 
 /** Matches headers that reveal the sender, its address or its credentials. */
 const TELLING_HEADERS =
-  /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api-?key/i;
+  /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api[-_]?key/i;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

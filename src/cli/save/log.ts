@@ -6,6 +6,8 @@ import { type Saved, unsigned } from '../fixture-file.js';
 export interface Addressed extends Saved {
   /** The path and query to which the provider sent it; `undefined` if the source does not say. */
   readonly path?: string | undefined;
+  /** The parameters of the query whose values were replaced: `?token`. */
+  readonly redactedQuery?: readonly string[];
 }
 
 /**

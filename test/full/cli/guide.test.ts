@@ -187,7 +187,7 @@ Turns a delivery into a failing test of your own, with its fixture:
 npx storefront-webhooks save test/webhooks/0001-order-paid.hook.json --receiver ./src/webhooks.ts
 \`\`\`
 
-\`save\` takes a recording, an entry of the provider's webhook log, or a body. The test of a log sends to the path and query of its \`url\`. For a recording or a body and a receiver of several shops, add the path of the shop to the test: \`replay(receiver, loadFixture(file), { path: '/webhooks/keys' })\`. The test runs on the store that your module opens, so let the module open another one for tests, for example with \`new Database(process.env.SHOP_DATABASE ?? 'shop.db')\`.
+\`save\` takes a recording, an entry of the provider's webhook log, or a body. The test of a log sends to the path and query of its \`url\`; \`save\` replaces the values of parameters such as \`token\`, and prints their names, unless you give \`--as-is\`. For a recording or a body and a receiver of several shops, add the path of the shop to the test: \`replay(receiver, loadFixture(file), { path: '/webhooks/keys' })\`. The test runs on the store that your module opens, so let the module open another one for tests, for example with \`new Database(process.env.SHOP_DATABASE ?? 'shop.db')\`.
 
 ## sandbox
 
