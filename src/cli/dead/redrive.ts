@@ -144,7 +144,7 @@ async function redriveAll(
   }
   if (unsendable > 0) {
     printer.note(
-      `${unsendable} cannot be sent, because an HTTP header cannot hold the id: the store cuts a long one. Call receiver.redrive(delivery) in a program of the shop.`,
+      `${unsendable} cannot be sent, because an HTTP header cannot hold the id or the event: the store cuts a long one. Call receiver.redrive(delivery) in a program of the shop.`,
     );
   }
   if (hasMore) {
@@ -155,13 +155,13 @@ async function redriveAll(
 
 /** Returns why a delivery is left as it is; `undefined` if it can be put back. */
 function whyLeft(
-  { proof, state, id }: Pick<StoredDelivery, 'proof' | 'state' | 'id'>,
+  { proof, state, id, event }: Pick<StoredDelivery, 'proof' | 'state' | 'id' | 'event'>,
   { to }: Pick<RedriveFlags, 'to'>,
 ): string | undefined {
   // An operator has to vouch that it is genuine, with receiver.redrive(delivery, { vouched: true }).
   if (proof?.startsWith('!')) return 'not proven: left';
   // Before it is put back, which would erase its error.
-  if (to !== undefined && !isHeaderValue(id)) return UNSENDABLE;
+  if (to !== undefined && !(isHeaderValue(id) && isHeaderValue(event))) return UNSENDABLE;
   return state === 'failing' && to === undefined ? 'left: give --to' : undefined;
 }
 

@@ -87,9 +87,9 @@ async function isSoonDone(store: IdempotencyStore, keys: readonly string[]): Pro
   }
 }
 
-export function isHeaderValue(id: string): boolean {
+export function isHeaderValue(value: string): boolean {
   try {
-    validateHeaderValue('X-Service-Webhook', id);
+    validateHeaderValue('X-Service-Webhook', value);
     return true;
   } catch {
     return false;

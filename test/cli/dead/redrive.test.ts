@@ -24,11 +24,11 @@ function newFile(): string {
 }
 
 /** Leaves deliveries whose handlers have failed in a new store, and returns its file. */
-async function leaveDead(count: number): Promise<string> {
+async function leaveDead(count: number, event = 'order:paid'): Promise<string> {
   const file = newFile();
   const database = new Database(file);
   const store = sqliteStore(database);
-  const about = { scope: '', id: 'whl_1', event: 'order:paid', receivedAt: Date.now() };
+  const about = { scope: '', id: 'whl_1', event, receivedAt: Date.now() };
   const terms = { owner: 'a', leaseMs: 60_000, keepMs: 60_000, maxCrashes: 5 };
   for (let at = 0; at < count; at++) {
     const key = `${at}`.padStart(64, '0');
@@ -60,6 +60,24 @@ test.each([
   const done = await run(args, { env: { WEBHOOK_SECRET: SECRET } });
   expect([done.status, sent]).toEqual([1, answers.length]);
 });
+
+test.each(['订单:支付', 'order:a-long-event-that-was-cu…'])(
+  'leaves a delivery whose event no header can hold: %s',
+  async (event) => {
+    const file = await leaveDead(1, event);
+    const { url } = await serve(createServer((_, response) => void response.end()));
+    const args = ['dead', 'redrive', file, '--apply', '--to', url];
+    const done = await run(args, { env: { WEBHOOK_SECRET: SECRET } });
+    expect(done).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/cannot hold the id or the event.*receiver\.redrive/),
+    });
+    expect(done.records()).toMatchObject([{ action: 'left: cannot be sent' }]);
+    expect((await run(['dead', 'list', file])).records()).toMatchObject([
+      { state: 'dead', event, attempts: 1, error: 'no stock' },
+    ]);
+  },
+);
 
 test('stops after the first delivery if the receiver has another header prefix', async () => {
   const file = await leaveDead(3);
