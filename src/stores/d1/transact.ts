@@ -1,5 +1,6 @@
 import { UsageError } from '../../errors/errors.js';
 import { Row } from '../sqlite/rows.js';
+import { finite } from '../sqlite/statement-store.js';
 import { DONE, NOW, STATEMENTS } from '../sqlite/statements.js';
 import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
 import { refuseSkipOlder, refuseStep } from '../transactions.js';
@@ -138,8 +139,7 @@ type Bind = (sql: string, ...values: unknown[]) => D1Statement;
 function recordOf({ key, fence, record }: TransactTerms, bind: Bind): D1Statement {
   if ('step' in record)
     return bind(STATEMENTS.completeStep, JSON.stringify({ [record.step]: 'null' }), key, fence);
-  const { keepMs } = record;
-  return bind(STATEMENTS.complete, keepMs === Number.POSITIVE_INFINITY ? null : keepMs, key, fence);
+  return bind(STATEMENTS.complete, finite(record.keepMs), key, fence);
 }
 
 function stateOf(

@@ -131,9 +131,12 @@ export class StatementStore implements StoreVerbs {
   }
 }
 
-/** Converts `Infinity`, which means forever, to null. */
-function finite(keepMs: number): number | null {
-  return keepMs === Number.POSITIVE_INFINITY ? null : keepMs;
+/**
+ * Converts `Infinity`, which means forever, to null. More than a thousand years means forever as well: node:sqlite throws
+ * when it reads a time beyond 2^53.
+ */
+export function finite(keepMs: number): number | null {
+  return keepMs > 1e14 ? null : keepMs;
 }
 
 function atMost(count: number): number {

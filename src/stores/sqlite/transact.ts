@@ -9,6 +9,7 @@ import {
 } from '../transactions.js';
 import type { SqliteStatement } from './database.js';
 import { Row } from './rows.js';
+import { finite } from './statement-store.js';
 import { DONE, NOW, STATEMENTS } from './statements.js';
 
 const SQL = {
@@ -95,10 +96,6 @@ async function runInTransaction<Tx>(
     if (written.length === 0) throw endedByHandler();
     return { state: isKnown ? 'known' : 'done' };
   });
-}
-
-function finite(keepMs: number): number | null {
-  return keepMs === Number.POSITIVE_INFINITY ? null : keepMs;
 }
 
 /** @throws {UsageError} `handler_invalid` */
