@@ -86,8 +86,8 @@ const RECEIVERS_OWN: ReadonlySet<number> = new Set([400, 401, 422, 500, 503]);
 
 const CAUSES: Readonly<Record<number, readonly [cause: string, fix?: string]>> = {
   400: [
-    'The receiver found no signature or no delivery id in the headers that it reads.',
-    "Set the receiver's headerPrefix to the provider's brand, or send with --header-prefix.",
+    'The receiver found no event in the headers that it reads, or two; or the body is cut short, or is not JSON in UTF-8. The answer says which.',
+    "If the event is missing, set the receiver's headerPrefix to the provider's brand, or send with --header-prefix. If it is the body, send all of it, in UTF-8 without a byte order mark.",
   ],
   401: [
     'The signature does not match: another secret, another headerPrefix, or a body that was changed before it was verified.',

@@ -156,6 +156,22 @@ describe('storefront-webhooks send', () => {
     expect(records()).toMatchObject([{ cause: expect.stringContaining('another secret') }]);
   });
 
+  test('explains a 400 of the receiver by the body and the event, which it rejects so', async () => {
+    const { url } = await openShop();
+    const args = ['send', '-', url, '--event', 'order:paid'];
+    const { status, records } = await run(args, { env, input: '\u{feff}{"id":"ord_1"}' });
+    expect(status).toBe(1);
+    expect(records()).toMatchObject([
+      {
+        status: 400,
+        answer: expect.stringContaining('The body is not JSON in UTF-8.'),
+        cause: expect.stringMatching(/no event .* or is not JSON in UTF-8\. The answer says which/),
+        fix: expect.stringMatching(/headerPrefix.*without a byte order mark/),
+      },
+    ]);
+    expect(JSON.stringify(records())).not.toMatch(/no signature|delivery id/);
+  });
+
   test.each([200, 401])('a page with the status %d is no answer of a receiver', async (code) => {
     const page = { 'content-type': 'text/html; charset=utf-8' };
     const { url } = await startServer(code, page, '<title>\n  Log in </title><p>To go on');
