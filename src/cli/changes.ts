@@ -21,7 +21,7 @@ interface Changes {
 }
 
 /**
- * Changes a JSON body. The numbers that are not changed stay as they were written.
+ * Changes a JSON body. All numbers stay as they were written.
  *
  * @throws {UsageError} If the body does not have a path, so that a misspelled one is not added unnoticed.
  */
@@ -59,7 +59,7 @@ function parseBody(body: Uint8Array): unknown {
 
 function parseValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return text;
   }
@@ -67,7 +67,7 @@ function parseValue(text: string): unknown {
 
 function parsePatch(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     throw wrong(`--patch takes a JSON merge patch, such as '{"status":51}'`);
   }

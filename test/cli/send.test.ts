@@ -61,6 +61,21 @@ describe('storefront-webhooks send', () => {
     expect(stderr).toBe('status: 100 → 51\ncustom.note: "x" → "hi"\n');
   });
 
+  test('sends the numbers of a change as they were written', async () => {
+    const { url, bodies } = await startServer();
+    const input = '{"id":"a","value":1,"quantity":1,"product":{"price":2}}';
+    const set = ['--set', 'value=1.10', '--set', 'quantity=1e400', '--set', 'id=9007199254740993'];
+    const patch = ['--patch', '{"product":{"price":-0,"stock":[2.50]}}'];
+    const args = ['send', '-', url, '--event', 'order:paid', ...set, ...patch];
+    const { status, stderr } = await run(args, { env, input });
+    const product = '{"price":-0,"stock":[2.50]}';
+    expect([status, bodies]).toEqual([
+      0,
+      [`{"id":9007199254740993,"value":1.10,"quantity":1e400,"product":${product}}`],
+    ]);
+    expect(stderr).toContain('value: 1 → 1.10\nquantity: 1 → 1e400\n');
+  });
+
   test('sends the bytes of a file as they are', async () => {
     const { url, bodies, seen } = await startServer();
     const file = join(makeFolder(), 'body.json');
