@@ -59,12 +59,38 @@ const toTime = (date: Date) => date.toISOString().slice(0, 16).replace('T', ' ')
 const errorOf = ({ error, interrupted }: StoredDelivery) =>
   error ?? (interrupted ? 'interrupted, as by a crash' : '');
 
-/** Indents JSON. A text that is not valid JSON, or has numbers that would be rounded, stays as it is. */
+/** Empty brackets, and white space, are tokens as a whole. A string never is: see exact-json.ts. */
+const TOKEN = /\\u[dD][89abAB]..\\u....|\\u....|\\.|"|[{[]\s*[}\]]|[{}[\],:]|\s+/g;
+/** Deeper levels are not indented further: the lines of a thousand levels would hold a million spaces. */
+const MAX_INDENTED = 20;
+
+/**
+ * Indents JSON, and writes texts without needless escapes. Changes no value: parsing it would round numbers, and drop
+ * the first of two members with the same name. A text that is not valid JSON stays as it is.
+ */
 function indented(body: string): string {
-  if (/\d{16}/.test(body)) return body;
   try {
-    return JSON.stringify(JSON.parse(body), undefined, 2);
+    JSON.parse(body);
   } catch {
     return body;
   }
+  let isInString = false;
+  let depth = 0;
+  const line = () => `\n${'  '.repeat(Math.min(depth, MAX_INDENTED))}`;
+  return body.replace(TOKEN, (token) => {
+    if (token === '"') isInString = !isInString;
+    if (token.startsWith('\\')) return JSON.stringify(JSON.parse(`"${token}"`)).slice(1, -1);
+    if (isInString || token === '"') return token;
+    if (token === ':') return ': ';
+    if (token === ',') return `,${line()}`;
+    if (token === '{' || token === '[') {
+      depth += 1;
+      return token + line();
+    }
+    if (token === '}' || token === ']') {
+      depth -= 1;
+      return line() + token;
+    }
+    return token.replace(/\s+/, '');
+  });
 }
