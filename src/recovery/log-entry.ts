@@ -1,7 +1,7 @@
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection } from '../request/outcome.js';
 import type { Receipt } from '../request/receipt.js';
-import { isJsonObject, type JsonObject, toTime } from '../schemas/values.js';
+import { decimal, isJsonObject, type JsonObject, toTime } from '../schemas/values.js';
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { withoutQuery } from './addresses.js';
 import {
@@ -116,10 +116,14 @@ async function isHandled(
   }
 }
 
-/** Returns the value and the currency of an order, as far as it has them. */
+/**
+ * Returns the value and the currency of an order, as far as it has them. The value has no exponent, as JavaScript gives a
+ * small number such as 5e-7; a value that is not a decimal stays as it is, because a sum without it would be wrong.
+ */
 export function moneyOf({ value, currency }: { value?: unknown; currency?: unknown }) {
+  const isGiven = typeof value === 'string' || typeof value === 'number';
   return {
-    value: typeof value === 'string' || typeof value === 'number' ? String(value) : undefined,
+    value: isGiven ? (decimal.safeParse(value).data ?? String(value)) : undefined,
     currency: typeof currency === 'string' ? currency : undefined,
   };
 }

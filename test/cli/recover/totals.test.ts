@@ -5,6 +5,7 @@ import { createPrinter } from '../../../src/cli/printer.js';
 import { addDecimals } from '../../../src/cli/recover/decimals.js';
 import { tableLines } from '../../../src/cli/recover/lines.js';
 import { totalByCurrency, totalByOrder } from '../../../src/cli/recover/totals.js';
+import { moneyOf } from '../../../src/recovery/log-entry.js';
 
 function recovered(changes: Partial<Recovered>): Recovered {
   const about = { id: 'whl_1', event: 'order:paid', recordId: 'ord_1', sentAt: new Date(0) };
@@ -68,6 +69,19 @@ test('an order counts once in its currency, with its latest value', () => {
     { currency: 'USD', orders: 1, missed: 1, doneNow: 0, doneBefore: 1, value: '9.90' },
     { currency: undefined, orders: 1, missed: 1, doneNow: 1, doneBefore: 0, value: undefined },
   ]);
+});
+
+test('a small number in a payload counts in the sum, and a value that is no decimal ends it', () => {
+  const sumOf = (...values: unknown[]) => {
+    const bought = values.map((value, at) =>
+      recovered({ recordId: `ord_${at}`, ...moneyOf({ value, currency: 'BTC' }) }),
+    );
+    return totalByCurrency(totalByOrder(bought)).map(({ value }) => value);
+  };
+  expect(sumOf(0.0000005, 0.25, '0.10', '2e-8')).toEqual(['0.35000052']);
+  expect(sumOf('0.25', 'free')).toEqual([undefined]);
+  expect(sumOf(0.25, JSON.parse('1e400'))).toEqual([undefined]);
+  expect(sumOf('0.25', null)).toEqual(['0.25']);
 });
 
 const out = { isTTY: false, write: () => true };
