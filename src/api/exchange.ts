@@ -170,6 +170,6 @@ function pauseAfter(result: Answer | Fault, tried: number): number | undefined {
 /** Returns `Retry-After` in milliseconds, given in seconds or as a date; `undefined` if it is neither. */
 export function readRetryAfter({ headers }: Pick<Answer, 'headers'>): number | undefined {
   const value = headers.get('retry-after') ?? '';
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : toTime(value) - Date.now();
+  const ms = /^\d+(?:\.\d+)?$/.test(value) ? Number(value) * 1000 : toTime(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -316,6 +316,7 @@ describe('the pauses', () => {
 
   test.each([
     ['seconds', () => '1', 1_000],
+    ['seconds with a fraction', () => '2.5', 2_500],
     // A date has no fractions of a second.
     ['a date', () => at(3_000), 1_000],
   ])('are not shorter than Retry-After in %s', async (_, value, ms) => {
