@@ -51,7 +51,7 @@ export interface NamedSecret {
 }
 
 /**
- * Returns the given secrets. The line end of a file is removed, and nothing else is changed.
+ * Returns the given secrets. A file's byte order mark and line end are removed, and nothing else is changed.
  *
  * @throws {UsageError} If there is no secret.
  */
@@ -106,9 +106,9 @@ function fromEnvironment(name: string, { env }: Host): string {
   );
 }
 
-/** Reads a secret from a file, without its line end. `-` is stdin. */
+/** Reads a secret from a file, without what editors add: a byte order mark and a line end. `-` is stdin. */
 export function readSecretFile(path: string, host: Host): string {
   return Buffer.from(readBytes(path, host))
     .toString()
-    .replace(/\r?\n$/, '');
+    .replace(/^\u{feff}|\r?\n$/gu, '');
 }

@@ -259,7 +259,8 @@ describe('a secret', () => {
       run(['sign', body, '--secret', 'k']),
     ]);
     expect(named.stdout).toMatch(/^[0-9a-f]{128}\n$/);
-    for (const { stdout } of [filed, piped, told]) expect(stdout).toBe(named.stdout);
+    const marked = await run(['sign', body, '--secret-file', '-'], { input: '\u{feff}k\r\n' });
+    for (const { stdout } of [filed, piped, told, marked]) expect(stdout).toBe(named.stdout);
     const asJson = await run(['sign', body, '--secret-env', 'MINE', '--json'], {
       env: { MINE: 'k' },
     });
