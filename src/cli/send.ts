@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { UsageError } from 'storefront-webhooks';
 import type { Fixture, ReplayOptions } from 'storefront-webhooks/testing';
 import { change } from './changes.js';
+import { isHeaderValue } from './dead/send.js';
 import {
   addSecretFlags,
   collect,
@@ -64,6 +66,17 @@ export function addSend(program: Command, session: Session): void {
 async function run(what: string, url: string, flags: Flags, session: Session): Promise<boolean> {
   const { host, printer } = session;
   const { set, patch, add, event, forgeEvent, corrupt, unsigned, duplicate } = flags;
+  for (const [flag, value = ''] of [
+    ['--id', flags.id],
+    ['--event', event],
+    ['--forge-event', forgeEvent],
+  ] as const) {
+    if (isHeaderValue(value)) continue;
+    throw new UsageError(
+      'option_invalid',
+      `${flag} ${JSON.stringify(value)} cannot be sent: an HTTP header cannot hold it. Use ASCII characters.`,
+    );
+  }
   const saved = readSource(what, host, event);
   const { body, told } = change(saved.body, { set, patch, add });
   for (const line of told) printer.note(line);
