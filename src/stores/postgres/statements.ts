@@ -189,29 +189,44 @@ WITH old AS (
 )
 SELECT ((SELECT count(*) FROM forgotten) + (SELECT count(*) FROM abandoned))::text AS number`;
 
-const list = (condition: string) => `
+const unfinished = (state: string, condition: string) => `
+  (SELECT * FROM webhook_delivery
+  WHERE state = '${state}' AND ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
+    AND ($3::text IS NULL OR scope = $3::text)
+  ORDER BY webhook_delivery.key LIMIT $2::text::bigint)`;
+
+// One subquery for each state, which PostgreSQL reads in the order of the index. The order names the table, because
+// a bare `key` would be the column of the result, and so would sort all rows.
+const list = (states: readonly string[], condition: string) => `
 SELECT encode(key, 'hex') AS key, scope, id, event, attempts::text AS attempts, error,
   round(extract(epoch FROM received_at) * 1000)::text AS received, encode(body, 'base64') AS body, proof,
   fence::text AS fence, floor(extract(epoch FROM not_before) * 1000)::text AS due,
   (state = 'leased' AND not_before < clock_timestamp())::text AS lapsed
-FROM webhook_delivery
-WHERE ${condition} AND body IS NOT NULL AND key > decode($1::text, 'hex')
-  AND scope = coalesce($3::text, scope)
-ORDER BY key LIMIT $2::text::bigint`;
+FROM (${states.map((state) => unfinished(state, condition)).join(' UNION ALL')}) d
+ORDER BY d.key LIMIT $2::text::bigint`;
 
-const DEAD = `state = 'dead'`;
-const STALLED = `state IN ('leased', 'retry') AND not_before < ${stalledBefore(NOW)}`;
-const FAILING = `state IN ('leased', 'retry') AND not_before >= ${stalledBefore(NOW)}
-  AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`;
-
-/** $1 the key after which the list begins, $2 limit, $3 scope, or null for all */
-export const LIST = { dead: list(DEAD), stalled: list(STALLED), failing: list(FAILING) };
-
-const count = (condition: string) => `
+const count = (states: readonly string[], condition: string) => `
 SELECT count(*)::text AS number FROM (
-  SELECT 1 FROM webhook_delivery WHERE ${condition} AND body IS NOT NULL AND scope = coalesce($2::text, scope)
+  SELECT 1 FROM webhook_delivery
+  WHERE state IN ('${states.join(`', '`)}') AND ${condition} AND body IS NOT NULL
+    AND scope = coalesce($2::text, scope)
   LIMIT $1::text::bigint
 ) a`;
 
+const DEAD = [['dead'], 'true'] as const;
+const STALLED = [['leased', 'retry'], `not_before < ${stalledBefore(NOW)}`] as const;
+const FAILING = [
+  ['leased', 'retry'],
+  `not_before >= ${stalledBefore(NOW)}
+  AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`,
+] as const;
+
+/** $1 the key after which the list begins, $2 limit, $3 scope, or null for all */
+export const LIST = { dead: list(...DEAD), stalled: list(...STALLED), failing: list(...FAILING) };
+
 /** $1 limit, $2 scope, or null for all */
-export const COUNT = { dead: count(DEAD), stalled: count(STALLED), failing: count(FAILING) };
+export const COUNT = {
+  dead: count(...DEAD),
+  stalled: count(...STALLED),
+  failing: count(...FAILING),
+};

@@ -53,6 +53,29 @@ test.each(['dead', 'stalled', 'failing'] as const)(
   },
 );
 
+test.each(['dead', 'stalled', 'failing'] as const)(
+  'a page of %s deliveries is read in the order of an index, without sorting all rows',
+  async (state) => {
+    await database.exec(`INSERT INTO webhook_delivery (key, scope, id, event, received_at, state, fence,
+      attempts, failures, not_before, purge_at, body)
+      SELECT decode(md5(s.state || s.due || n), 'hex'), '', '', '', now(), s.state, 1, 1, 1,
+        now() + s.due::interval, 'infinity', '{}'
+      FROM generate_series(1, 600) n, (VALUES ('dead', '0'), ('retry', '-1 hour'), ('retry', '1 hour'),
+        ('leased', '-1 hour'), ('leased', '1 hour')) s (state, due); ANALYZE webhook_delivery`);
+    for (const values of [
+      ['', '100', null],
+      ['80', '100', null],
+      ['80', '100', ''],
+      ['80', '1', null],
+    ]) {
+      const { rows } = await database.query(`EXPLAIN ${LIST[state]}`, values);
+      expect(JSON.stringify(rows)).not.toMatch(/\bSort {2}\(/);
+      expect(JSON.stringify(rows)).toContain('webhook_delivery_unfinished');
+    }
+  },
+  STARTING_MS,
+);
+
 test('a delivery is claimed if the server cannot say whether its sender is gone', async () => {
   const isGone = () => {
     throw new Error('The response is over.');
