@@ -1,5 +1,5 @@
 import { BESIDE, LAYOUT } from '../layout-version.js';
-import { COUNT_LIMIT, STALLED_MS } from '../store.js';
+import { STALLED_MS } from '../store.js';
 import { IS_FAILING, SEEN } from './layout.js';
 import { Script } from './script.js';
 
@@ -81,20 +81,25 @@ export const DUE = indexScript(`
   add(index, keys, ARGV[2])
 `);
 
+/** How many deliveries a script reads at most. Meanwhile, the server answers no other client. */
+const READS = 2_000;
+
 /**
- * KEYS: the indexes of some shards. ARGV: dead, stalled or failing, and the prefix of their `d`. Reads no more
- * deliveries than are counted at most. The keys of these deliveries are not in KEYS, but are in the slot of their
- * index.
+ * KEYS: the indexes of some shards. ARGV: dead, stalled or failing, the prefix of their `d`, and how many entries of
+ * the first index to skip. Reads at most {@link READS} deliveries. Returns the count, and if there may be more to
+ * read, how many of the indexes were read whole, and how many entries of the next one. Misses a delivery, or counts
+ * it twice, if its place in the index changes between two calls. The keys of these deliveries are not in KEYS, but
+ * are in the slot of their index.
  */
 export const COUNT_READ = new Script(`${IS_FAILING}
-local wanted, prefix = ARGV[1], ARGV[2]
-local time, count, left = redis.call('TIME'), 0, ${COUNT_LIMIT}
+local wanted, prefix, skip = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local time, count, left = redis.call('TIME'), 0, ${READS}
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stalled = string.format('%.0f', now - ${STALLED_MS})
 local from, to = '-inf', '+inf'
 if wanted == 'stalled' then to = '(' .. stalled elseif wanted == 'failing' then from = stalled end
-for _, index in ipairs(KEYS) do
-  local keys = redis.call('ZRANGEBYSCORE', index, from, to, 'LIMIT', 0, left)
+for at, index in ipairs(KEYS) do
+  local keys = redis.call('ZRANGEBYSCORE', index, from, to, 'LIMIT', skip, left)
   left = left - #keys
   for _, key in ipairs(keys) do
     local delivery = string.gsub(index, '%a+$', '') .. key
@@ -102,6 +107,8 @@ for _, index in ipairs(KEYS) do
     if not fields.err and string.sub(fields[5] or '', 1, #prefix) == prefix
       and (wanted ~= 'failing' or isFailing(now, unpack(fields))) then count = count + 1 end
   end
+  if left == 0 then return string.format('=%d,%d,%d', count, at - 1, skip + #keys) end
+  skip = 0
 end
 return '=' .. count
 `);

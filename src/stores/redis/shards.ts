@@ -1,3 +1,4 @@
+import { COUNT_LIMIT } from '../store.js';
 import type { ScriptCalls } from './client.js';
 import { integer } from './layout.js';
 import { hasCode, type Script } from './script.js';
@@ -27,7 +28,7 @@ export interface Found {
   readonly foreign: readonly string[];
 }
 
-/** Reads an index of all shards: in one call, or on a cluster in one call per shard. */
+/** Reads an index of all shards: in one call, or on a cluster in one call per shard. Only long counts need more. */
 export class Shards {
   readonly #calls: ScriptCalls;
   #isCluster = false;
@@ -43,7 +44,8 @@ export class Shards {
     );
     const keys: string[] = [];
     const foreign: string[] = [];
-    await this.#ask(script, indexes, [integer(limit), after], (reply) => {
+    const ask = (some: string[]) => script.run(this.#calls, some, [integer(limit), after]);
+    await this.#ask(ask, indexes, (reply) => {
       const [found = '', others = ''] = reply.split(';');
       if (found !== '') keys.push(...found.split(','));
       if (others !== '') foreign.push(...others.split(','));
@@ -52,32 +54,45 @@ export class Shards {
     return { keys: keys.slice(0, limit), foreign };
   }
 
-  /** Returns the sum of what a script counts in all shards. */
+  /** Returns what a script counts in all shards, or if that is more than {@link COUNT_LIMIT}, that much or more. */
   async count(script: Script, index: Index, ...args: string[]): Promise<number> {
     let count = 0;
     await this.#ask(
-      script,
+      (indexes) => this.#countIn(script, indexes, args),
       SHARDS.map((shard) => indexOf(shard)(index)),
-      args,
-      (reply) => {
-        count += Number(reply);
-        return true;
+      (one) => {
+        count += one;
+        return count < COUNT_LIMIT;
       },
     );
     return count;
   }
 
-  /** Runs a script on all shards at once, or in groups on a cluster, until no more replies are wanted. */
-  async #ask(
-    script: Script,
+  /** Runs a script as often as it takes to read all of the indexes, each time from where the last call has stopped. */
+  async #countIn(script: Script, indexes: string[], args: string[]): Promise<number> {
+    let count = 0;
+    let left = indexes;
+    let skip = '0';
+    while (left.length > 0 && count < COUNT_LIMIT) {
+      const reply = await script.run(this.#calls, left, [...args, skip]);
+      const [found, read = left.length, entries = '0'] = reply.split(',');
+      count += Number(found);
+      left = left.slice(Number(read));
+      skip = entries;
+    }
+    return count;
+  }
+
+  /** Asks all shards at once, or in groups on a cluster, until no more replies are wanted. */
+  async #ask<Reply>(
+    ask: (indexes: string[]) => Promise<Reply>,
     indexes: string[],
-    args: string[],
-    wantsMore: (reply: string) => boolean,
+    wantsMore: (reply: Reply) => boolean,
   ): Promise<void> {
     if (indexes.length === 0) return;
     if (!this.#isCluster) {
       try {
-        wantsMore(await script.run(this.#calls, indexes, args));
+        wantsMore(await ask(indexes));
         return;
       } catch (error) {
         if (!hasCode(error, 'CROSSSLOT')) throw error;
@@ -86,7 +101,7 @@ export class Shards {
     }
     for (let at = 0; at < indexes.length; at += GROUP) {
       const group = indexes.slice(at, at + GROUP);
-      const replies = await Promise.all(group.map((one) => script.run(this.#calls, [one], args)));
+      const replies = await Promise.all(group.map((one) => ask([one])));
       if (replies.map(wantsMore).includes(false)) return;
     }
   }

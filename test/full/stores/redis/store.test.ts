@@ -150,14 +150,44 @@ withRedis('the Redis store', () => {
     });
   });
 
-  test('reads at most 10,000 deliveries to count the failing ones', async () => {
-    const dueAt = Date.now() + 60_000;
-    const entries = Array.from({ length: 6_000 }, (_, at) => [dueAt, `${at}`]).flat();
-    for (const shard of ['00', '01']) await client.zadd(`wh:{${shard}}:open`, ...entries);
-    await client.config('RESETSTAT');
-    expect(await store.count({ state: 'failing' })).toBe(0);
-    const [, reads] = /^cmdstat_hmget:calls=(\d+)/m.exec(await client.info('commandstats')) ?? [];
-    expect(reads).toBe('10000');
+  describe('counts', () => {
+    const scripts = async () => {
+      const stats = await client.info('commandstats');
+      const calls = (name: string) =>
+        Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, 'm').exec(stats)?.[1]);
+      return { reads: calls('hmget'), scripts: calls('evalsha') };
+    };
+
+    test('the failing deliveries, and reads at most 2,000 in a call', async () => {
+      const dueAt = Date.now() + 60_000;
+      const entries = Array.from({ length: 6_000 }, (_, at) => [dueAt, `${at}`]).flat();
+      for (const shard of ['00', '01']) await client.zadd(`wh:{${shard}}:open`, ...entries);
+      await store.count({ state: 'failing' });
+      await client.config('RESETSTAT');
+      expect(await store.count({ state: 'failing' })).toBe(0);
+      expect(await scripts()).toEqual({ reads: 12_000, scripts: 7 });
+    });
+
+    test.each(['dead', 'failing'] as const)(
+      'the %s deliveries of a scope beside more than 10,000 of another one',
+      async (state) => {
+        const dueAt = Date.now() + 600_000;
+        const index = state === 'dead' ? 'dead' : 'open';
+        for (const shard of ['00', '01', 'ff']) {
+          const filling = client.pipeline();
+          for (let at = 0; at < 6_000; at++) {
+            const scope = at % 60 === 0 ? 'small' : 'big';
+            const d = JSON.stringify([scope, 'whl_1', 'order:paid', 0]);
+            filling.hset(`wh:{${shard}}:${at}`, { s: 'retry', a: 2, x: 1, n: dueAt, d });
+            filling.zadd(`wh:{${shard}}:${index}`, dueAt + at, `${at}`);
+          }
+          await filling.exec();
+        }
+        expect(await store.count({ state, scope: 'small' })).toBe(300);
+        expect(await store.count({ state, scope: 'big' })).toBe(10_000);
+        expect(await store.count({ state, scope: 'other' })).toBe(0);
+      },
+    );
   });
 
   describe('purges', () => {
