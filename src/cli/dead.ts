@@ -4,7 +4,7 @@ import { describeError } from '../errors/text.js';
 import { COUNT_LIMIT } from '../stores/store.js';
 import { deliveryLine, toRecord, wholeLines } from './dead/lines.js';
 import { type OpenStore, openStore } from './dead/open-store.js';
-import { deliveriesIn } from './dead/pages.js';
+import { deliveriesIn, find } from './dead/pages.js';
 import { type RedriveFlags, redrive } from './dead/redrive.js';
 import {
   type Flags,
@@ -123,26 +123,6 @@ async function list(store: IdempotencyStore, flags: Flags, printer: Printer): Pr
     for (const [state, count] of found) printer.note(`${count} ${state}: ${MEANING[state]}`);
   }
   if (interrupted > 0) printer.note(mayBeDone(interrupted));
-}
-
-/** How many characters the beginning of a key or an id must have to name a delivery. */
-const MIN_PREFIX = 10;
-
-/** Finds a delivery by its key, its id or the id of its order, or by the beginning of one of these. */
-async function find(store: IdempotencyStore, given: string): Promise<StoredDelivery | undefined> {
-  // A narrow list cuts keys and ids, and marks each cut with "…".
-  const wanted = given.replace(/…$/, '');
-  const isCut = wanted !== given || wanted.length >= MIN_PREFIX;
-  let begun: StoredDelivery | undefined;
-  for await (const delivery of deliveriesIn(store, STATES, undefined)) {
-    const names = [delivery.key, delivery.orderId, delivery.id];
-    // Also if a longer id that begins with this one comes first.
-    if (names.includes(given)) return delivery;
-    // A cut name is longer than what is left of it.
-    const isBegun = (name = '') => name.length > wanted.length && name.startsWith(wanted);
-    if (isCut && names.some(isBegun)) begun ??= delivery;
-  }
-  return begun;
 }
 
 async function show(

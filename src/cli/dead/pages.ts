@@ -1,7 +1,10 @@
 import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
-import type { State } from './states.js';
+import { STATES, type State } from './states.js';
 
 const PAGE = 100;
+/** How many characters the beginning of a key or an id must have to name a delivery. */
+const MIN_PREFIX = 10;
+const KEY = /^[\da-f]{64}$/;
 
 /** Yields all deliveries in the given states, read a page at a time. */
 export async function* deliveriesIn(
@@ -17,6 +20,29 @@ export async function* deliveriesIn(
       if (page.length < PAGE) break;
     }
   }
+}
+
+/** Finds a delivery by its key, its id or the id of its order, or by the beginning of one of these. */
+export async function find(
+  store: IdempotencyStore,
+  given: string,
+): Promise<StoredDelivery | undefined> {
+  // Without reading all pages before it.
+  const byKey = KEY.test(given) ? await findNow(store, given, STATES) : undefined;
+  if (byKey) return byKey;
+  // A narrow list cuts keys and ids, and marks each cut with "…".
+  const wanted = given.replace(/…$/, '');
+  const isCut = wanted !== given || wanted.length >= MIN_PREFIX;
+  let begun: StoredDelivery | undefined;
+  for await (const delivery of deliveriesIn(store, STATES, undefined)) {
+    const names = [delivery.key, delivery.orderId, delivery.id];
+    // Also if a longer id that begins with this one comes first.
+    if (names.includes(given)) return delivery;
+    // A cut name is longer than what is left of it.
+    const isBegun = (name = '') => name.length > wanted.length && name.startsWith(wanted);
+    if (isCut && names.some(isBegun)) begun ??= delivery;
+  }
+  return begun;
 }
 
 /** Reads a delivery again; `undefined` if it has left all of the given states. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IdempotencyStore, memoryStore } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
-import { deliveriesIn, findNow } from '../../../src/cli/dead/pages.js';
+import { deliveriesIn, find, findNow } from '../../../src/cli/dead/pages.js';
 import { STATES } from '../../../src/cli/dead/states.js';
 import { forward } from '../../../src/stores/contract.js';
 
@@ -81,4 +81,13 @@ describe('a delivery that is read again', () => {
     await store.redrive(SECOND);
     expect(await findNow(store, SECOND, ['dead', 'stalled'])).toBeUndefined();
   });
+});
+
+test('a delivery is found by its whole key in one request for each state', async () => {
+  const store = memoryStore();
+  await leaveMany(store, 301);
+  const key = await leave(store, { key: 'f'.repeat(64), permanent: false });
+  const list = vi.fn(store.list);
+  expect(await find(forward(store, { list }), key)).toMatchObject({ key, state: 'failing' });
+  expect(list).toHaveBeenCalledTimes(STATES.length);
 });
