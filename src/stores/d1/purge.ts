@@ -31,9 +31,9 @@ export class Purge {
       bind(this.#database, 'abandon', [PURGE_LIMIT]),
       bind(this.#database, 'forget', [PURGE_LIMIT]),
     ]);
+    const [abandoned = 0, forgotten = 0] = results.slice(-2).map((purged) => purged.results.length);
     // More is left.
-    if (results.slice(-2).some((purged) => purged.results.length >= PURGE_LIMIT))
-      this.#at = Number.NEGATIVE_INFINITY;
+    if (abandoned + forgotten >= PURGE_LIMIT) this.#at = Number.NEGATIVE_INFINITY;
     return results;
   }
 }

@@ -17,7 +17,8 @@ export const FIND_EFFECTS = `SELECT DISTINCT key FROM webhook_effect
 WHERE key IN (SELECT value FROM json_each(?))`;
 
 const NEXT_FENCE = `max(fence + 1, ${NOW})`;
-const STALLED = `state IN ('leased', 'retry') AND not_before < ${NOW} - ${STALLED_MS}`;
+const LATE = `not_before < ${NOW} - ${STALLED_MS}`;
+const STALLED = `state IN ('leased', 'retry') AND ${LATE}`;
 const FAILING = `state IN ('leased', 'retry') AND not_before >= ${NOW} - ${STALLED_MS}
   AND (failures > 0 OR attempts > 1 OR (state = 'leased' AND not_before < ${NOW}))`;
 export const DONE = (
@@ -74,18 +75,22 @@ export const STATEMENTS = {
   WHERE key = ? AND state = 'done' AND ifnull(purge_at > ${NOW}, 1)`,
 
   // The fence stays, because it is the time of the last attempt. A dead delivery has no lease.
-  /** limit */
+  // Reads only the first due keys, of which `forget` then deletes the rest. Otherwise each purge would read every
+  // unfinished delivery.
+  /** limit, of `abandon` and `forget` together */
   abandon: `UPDATE webhook_delivery
   SET state = 'dead', error = iif(state = 'leased', '${ABANDONED_INTERRUPTED}', '${ABANDONED}'),
     purge_at = ${NOW} + ${KEEP_DEAD_MS}
-  WHERE key IN (
+  WHERE state IN ('leased', 'retry') AND key IN (
     SELECT key FROM webhook_delivery
-    WHERE purge_at <= ${NOW} AND body IS NOT NULL AND ${STALLED} LIMIT ?)
+    WHERE purge_at <= ${NOW} AND (state IN ('done', 'dead') OR (body IS NOT NULL AND ${LATE}))
+    ORDER BY purge_at LIMIT ?)
   RETURNING 1`,
 
   /** limit */
   forget: `DELETE FROM webhook_delivery WHERE key IN (
-    SELECT key FROM webhook_delivery WHERE purge_at <= ${NOW} AND state IN ('done', 'dead') LIMIT ?)
+    SELECT key FROM webhook_delivery WHERE purge_at <= ${NOW} AND state IN ('done', 'dead')
+    ORDER BY purge_at LIMIT ?)
   RETURNING 1`,
 
   /** after, scope or null, limit */

@@ -79,16 +79,23 @@ test('old deliveries are purged with a completion, once a minute, because a Work
   ]);
 });
 
-test('a backlog is purged with the next completion, and not by the receiver', async () => {
-  const old = database();
-  const store = d1Store(old);
-  const many = { results: Array.from({ length: 500 }, () => ({})) };
-  old.batch.mockResolvedValueOnce([{ results: [] }, { results: [] }, many]);
-  for (let delivery = 0; delivery < 3; delivery++) await store.complete(key, 1, 1_000);
-  expect(old.batch).toHaveBeenCalledTimes(2);
-  expect(await store.purge(500)).toBe(0);
-  expect(old.batch).toHaveBeenCalledTimes(2);
-});
+test.each([
+  [0, 500],
+  [500, 0],
+  [499, 1],
+])(
+  'a backlog of %d stalled and %d done deliveries is purged with the next completion, and not by the receiver',
+  async (abandoned, forgotten) => {
+    const old = database();
+    const store = d1Store(old);
+    const rows = (length: number) => ({ results: Array.from({ length }, () => ({})) });
+    old.batch.mockResolvedValueOnce([rows(0), rows(abandoned), rows(forgotten)]);
+    for (let delivery = 0; delivery < 3; delivery++) await store.complete(key, 1, 1_000);
+    expect(old.batch).toHaveBeenCalledTimes(2);
+    expect(await store.purge(500)).toBe(0);
+    expect(old.batch).toHaveBeenCalledTimes(2);
+  },
+);
 
 test('a completion that fails together with the purge is tried again without it', async () => {
   const failing = database('D1 DB reset');

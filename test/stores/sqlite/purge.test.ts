@@ -19,7 +19,7 @@ test('a purge ends at its limit, of stalled and done deliveries together', async
   const count = (state: string) =>
     database.prepare('SELECT 1 FROM webhook_delivery WHERE state = ?').all(state).length;
   expect([count('leased'), count('done')]).toEqual([2, 3]);
-  // Both stalled ones are abandoned first, and one place is left.
+  // Both stalled ones have been due for longest, so one place is left.
   expect(await store.purge(3)).toBe(3);
   expect([count('leased'), count('dead'), count('done')]).toEqual([0, 2, 2]);
   expect(await store.purge(3)).toBe(2);
