@@ -39,7 +39,11 @@ interface Waiting {
   readonly isForeign: boolean;
   /** The commit need not wait for the disk. */
   readonly isSoon: boolean;
+  /** The work writes nothing. */
+  readonly isReading: boolean;
 }
+
+type Kind = Pick<Waiting, 'isAlone' | 'isForeign' | 'isSoon' | 'isReading'>;
 
 const connections = new WeakMap<SqliteDatabase, Connection>();
 
@@ -59,6 +63,7 @@ export class Connection {
   readonly #synchronous: Synchronous;
   #prepared: Prepared | undefined;
   #waitMs: number | undefined;
+  #hasWal = false;
   /** In order, but works that have failed together come first. */
   #waiting: Waiting[] = [];
   #isScheduled = false;
@@ -74,9 +79,15 @@ export class Connection {
    *
    * @param isSoon - Resolves as soon as no crash of this process can undo the writes, if nothing else of the turn
    *   has to be on the disk.
+   * @param isReading - Does not wait for the lock, if nothing else of the turn writes.
    */
-  run<Result>(work: (statements: Prepared) => Result, isSoon = false): Promise<Result> {
-    return this.#add(() => work(this.#ready()), { isAlone: false, isForeign: false, isSoon });
+  run<Result>(
+    work: (statements: Prepared) => Result,
+    isSoon = false,
+    isReading = false,
+  ): Promise<Result> {
+    const how = { isAlone: false, isForeign: false, isSoon, isReading };
+    return this.#add(() => work(this.#ready()), how);
   }
 
   /**
@@ -84,13 +95,10 @@ export class Connection {
    * lock is retried. Once the work has begun, any error rolls it back, and rejects the promise.
    */
   transact<Result>(work: () => Result): Promise<Result> {
-    return this.#add(work, { isAlone: true, isForeign: true, isSoon: false });
+    return this.#add(work, { isAlone: true, isForeign: true, isSoon: false, isReading: false });
   }
 
-  #add<Result>(
-    work: () => Result,
-    how: Pick<Waiting, 'isAlone' | 'isForeign' | 'isSoon'>,
-  ): Promise<Result> {
+  #add<Result>(work: () => Result, how: Kind): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const settle = resolve as (result: unknown) => void;
       this.#waiting.push({ work, resolve: settle, reject, since: performance.now(), ...how });
@@ -138,7 +146,9 @@ export class Connection {
       if (!isForeign) this.#ready();
       if (isSoon) this.#synchronous.relax();
       else this.#synchronous.restore();
-      this.#begin();
+      // In WAL mode, a reader and a writer do not wait for each other. Without WAL, a reader could fail a commit.
+      const isReading = this.#hasWal && batch.every((waiting) => waiting.isReading);
+      this.#begin(isReading);
       hasBegun = true;
       // The user has opened the database of a ledger, perhaps with commits that a power cut can undo.
       const low = isForeign ? this.#synchronous.low() : undefined;
@@ -149,7 +159,8 @@ export class Connection {
         this.#begin();
         hasBegun = true;
       }
-      const results = batch.map(({ work }) => work());
+      const runAll = () => batch.map(({ work }) => work());
+      const results = isReading ? this.#withoutWaiting(runAll) : runAll();
       this.#database.exec('COMMIT');
       batch.forEach(({ resolve }, index) => {
         resolve(results[index]);
@@ -177,7 +188,10 @@ export class Connection {
 
   #setUp(): Prepared {
     this.#waitMs = this.#findWaitMs() || DEFAULT_WAIT_MS;
-    return this.#withoutWaiting(() => setUp(this.#database));
+    return this.#withoutWaiting(() => {
+      this.#hasWal = switchToWal(this.#database);
+      return setUp(this.#database);
+    });
   }
 
   #findWaitMs(): number {
@@ -198,8 +212,8 @@ export class Connection {
     }
   }
 
-  #begin(): void {
-    this.#withoutWaiting(() => this.#database.exec('BEGIN IMMEDIATE'));
+  #begin(isReading = false): void {
+    this.#withoutWaiting(() => this.#database.exec(isReading ? 'BEGIN' : 'BEGIN IMMEDIATE'));
   }
 
   /** Rolls back, unless SQLite has done so by itself, as after a full disk. */
@@ -229,7 +243,6 @@ export class Connection {
 }
 
 function setUp(database: SqliteDatabase): Prepared {
-  checkWal(prepare(database, 'PRAGMA journal_mode = WAL').all(), database);
   // The default of better-sqlite3 is NORMAL, with which a power cut can undo writes that were answered.
   database.exec('PRAGMA synchronous = FULL');
   database.exec(sqliteSchema());
@@ -245,18 +258,19 @@ function setUp(database: SqliteDatabase): Prepared {
   }
 }
 
-/** Warns if a file cannot have a WAL: then it is most likely on a network drive. */
-function checkWal([row]: unknown[], database: SqliteDatabase): void {
+/** Returns whether the file has a WAL now. Warns if it cannot: then it is most likely on a network drive. */
+function switchToWal(database: SqliteDatabase): boolean {
+  const [row] = prepare(database, 'PRAGMA journal_mode = WAL').all();
   const [mode] = Object.values(row ?? {});
-  if (mode === 'wal' || mode === 'memory') return;
-  const file = fileOf(database);
+  const file = mode === 'wal' || mode === 'memory' ? '' : fileOf(database);
   // A temporary database ends with its connection.
-  if (file === '') return;
-  warnOnce(
-    `SQLite could not switch ${baseName(file)} to WAL (its journal_mode is ${mode}). If the file is on a network ` +
-      'drive, its locks may not hold, and a delivery can be handled twice. Move it to a local disk.',
-    'operate.md#sqlite-no-wal',
-  );
+  if (file !== '')
+    warnOnce(
+      `SQLite could not switch ${baseName(file)} to WAL (its journal_mode is ${mode}). If the file is on a network ` +
+        'drive, its locks may not hold, and a delivery can be handled twice. Move it to a local disk.',
+      'operate.md#sqlite-no-wal',
+    );
+  return mode === 'wal';
 }
 
 function withinTransaction(cause: unknown): UsageError {

@@ -7,6 +7,7 @@ import { prepare, type SqliteDatabase } from './database.js';
 import { baseName, fileOf } from './file.js';
 import { isOutside } from './ledger.js';
 import { StatementStore } from './statement-store.js';
+import { STATEMENTS } from './statements.js';
 import { prepareAll, type Statements, type Transactor, transactionsOn } from './transact.js';
 
 /**
@@ -39,9 +40,10 @@ export function sqliteStore<Database extends SqliteDatabase>(
       ? { durable: false, description: 'SQLite in memory' }
       : { durable: true, description: `SQLite (${baseName(file)})` };
   const store = withContract<Database>(
-    new StatementStore(kind, (name, values, { isSoon } = {}) =>
-      connection.run((statements) => statements[name].all(...values), isSoon),
-    ),
+    new StatementStore(kind, (name, values, { isSoon } = {}) => {
+      const isReading = STATEMENTS[name].startsWith('SELECT');
+      return connection.run((statements) => statements[name].all(...values), isSoon, isReading);
+    }),
   );
   let statements: Statements | undefined;
   const transactor: Transactor<Database> = {

@@ -66,6 +66,31 @@ test('a call waits 5 s for a lock that is never released, and then throws an err
   expect(await store.claim(delivery, TERMS)).toMatchObject({ state: 'done' });
 });
 
+test('a call that only reads does not wait for the lock, and the calls that write do', async () => {
+  const { holder, database } = openTwice();
+  const delivery = newDelivery();
+  // Also creates the tables, which needs the lock.
+  await sqliteStore(holder).claim(delivery, TERMS);
+  const store = sqliteStore(database);
+  holdTime();
+  holder.exec('BEGIN IMMEDIATE');
+  const reads = Promise.all([
+    store.count({ state: 'dead' }),
+    store.list({ state: 'dead', limit: 10 }),
+    store.isDone?.(delivery.key),
+  ]);
+  const states: string[] = [];
+  void reads.then(() => states.push('read'));
+  await new Promise((resolve) => setImmediate(resolve));
+  void store.claim(newDelivery(), TERMS).then(({ state }) => states.push(state));
+  await pass(1_000);
+  expect(states).toEqual(['read']);
+  expect(await reads).toEqual([0, [], false]);
+  holder.exec('ROLLBACK');
+  await pass(100);
+  expect(states).toEqual(['read', 'acquired']);
+});
+
 test('a transaction that gets no lock is unavailable, and its handler has not failed', async () => {
   const { holder, database } = openTwice();
   const store = sqliteStore(database);

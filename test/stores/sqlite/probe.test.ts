@@ -153,6 +153,15 @@ describe('a file that cannot have a WAL', () => {
     ]);
   });
 
+  test('is read under the lock, because a reader without it could fail the commit of a writer', async () => {
+    const database = open(`file:${newFile()}?vfs=unix-none`);
+    const exec = vi.spyOn(database, 'exec');
+    await sqliteStore(database).count({ state: 'dead' });
+    expect(exec.mock.calls.flat().filter((sql) => sql.startsWith('BEGIN'))).toEqual([
+      'BEGIN IMMEDIATE',
+    ]);
+  });
+
   test.each([':memory:', '', 'a file'])('is not %j on a local disk', async (path) => {
     await sqliteStore(open(path === 'a file' ? newFile() : path)).claim(newDelivery(), TERMS);
     expect(lines).toEqual([]);

@@ -82,6 +82,17 @@ describe.each(tested)('SQLite through $name', ({ command, driver }) => {
       expect(await claiming).toMatchObject({ state: 'acquired' });
     });
 
+    test('read while another process holds a lock', async () => {
+      const holder = await open();
+      await claim(holder, newDelivery());
+      await holder.exec('BEGIN IMMEDIATE');
+      const store = await open();
+      // A read that waited for the lock would reject after 5 s.
+      expect(await store.count({ state: 'dead' })).toBe(0);
+      expect(await store.list({ state: 'dead', limit: 10 })).toEqual([]);
+      await holder.exec('COMMIT');
+    });
+
     test('reject a call if a lock is never released', async () => {
       const [holder, store] = [await open(), await open()];
       const delivery = newDelivery();
