@@ -92,7 +92,17 @@ function bodyOf(request: NodeRequest, extras: Extras, hint: string): WebhookRequ
   if (request.readableDidRead || request.readableEncoding !== null) return { consumed: hint };
   const stream: Readable = request;
   const length = request.headers['content-length'] ?? null;
+  // Another listener, such as a logger, has the body flow at the end of this tick: before the receiver listens.
+  if (stream.readableFlowing) held.add(stream.pause());
   return toRead(stream, length);
+}
+
+/** The bodies that flowed to another listener, and are paused until the receiver reads or discards them. */
+const held = new WeakSet<Readable>();
+
+/** Has a body that was held flow again. If it stayed paused, no more requests would arrive on its connection. */
+export function release(body: Readable): void {
+  if (held.delete(body)) body.resume();
 }
 
 /** Returns the bytes that a parser leaves on the framework's request, or a platform on Node's. */
@@ -123,7 +133,9 @@ function toRead(body: Readable, length: string | null): ReadBody {
     whenOver(stop);
     // Before raw-body listens.
     body.on('data', count);
-    return getRawBody(body, { length }).finally(() => {
+    const read = getRawBody(body, { length });
+    release(body);
+    return read.finally(() => {
       isReading = false;
     });
   };

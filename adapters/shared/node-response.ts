@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers';
 import type { Receive } from '../../src/process/receiver-source.js';
 import type { WebhookResponse } from '../../src/request/outcome.js';
-import { type NodeRequest, type NodeResponse, readRequest } from './node-request.js';
+import { type NodeRequest, type NodeResponse, readRequest, release } from './node-request.js';
 
 /** Responds to one Node request, and resolves when the response has been handed to Node. */
 export async function respond(
@@ -31,6 +31,8 @@ export async function toNodeResponse(
   { status, headers: given, body: content }: WebhookResponse<string | Uint8Array>,
   request: NodeRequest,
 ): Promise<PreparedResponse> {
+  // The receiver may have responded without reading the body.
+  release(request);
   // Under overload (503), respond at once: a turn of the event loop may take long then.
   if (status !== 503) await endOfTurn();
   const body = typeof content === 'string' ? content : toBuffer(content);
