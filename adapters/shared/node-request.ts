@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -31,11 +31,19 @@ export function readRequest(
   return {
     method: request.method ?? '',
     url: toPath(extras.originalUrl ?? request.url ?? ''),
-    headers: request.headers,
+    headers: 'stream' in request ? headersOfHttp2(request) : request.headers,
     body: bodyOf(request, extras, parsedBodyHint),
     responseSent: closed(request, response),
     isGone: () => isClosed(request, response),
   };
+}
+
+/** Returns the headers as HTTP/1.1 has them. A Fetch `Headers` throws at names such as `:path`. */
+function headersOfHttp2({ headers, authority }: Http2ServerRequest): IncomingHttpHeaders {
+  const fields = Object.entries(headers).filter(([name]) => !name.startsWith(':'));
+  // Absent if the request names no host.
+  if (authority) fields.push(['host', authority]);
+  return Object.fromEntries(fields);
 }
 
 /** The response of HTTP/2 has no `destroyed`, although its type has. */

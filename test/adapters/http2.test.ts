@@ -7,7 +7,12 @@ import {
   type Http2Server,
 } from 'node:http2';
 import { text } from 'node:stream/consumers';
-import { createReceiver, memoryStore } from 'storefront-webhooks';
+import {
+  createReceiver,
+  memoryStore,
+  type ReceiverOptions,
+  type UnsignedRequest,
+} from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { afterEach, expect, test, vi } from 'vitest';
 import { gate } from '../support/gate.js';
@@ -23,10 +28,11 @@ let session: ClientHttp2Session;
 async function open({
   bodyTimeout = 10_000,
   limit = LIMIT,
+  secret = SECRET,
   handler = () => {},
   client = {},
 }: Opened = {}) {
-  const options = { secret: SECRET, limit, bodyTimeout, store: memoryStore() };
+  const options = { secret, limit, bodyTimeout, store: memoryStore() };
   const receiver = createReceiver(options).on('*', handler);
   server = createServer(toNodeHandler(receiver)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -40,7 +46,8 @@ interface Opened {
   readonly bodyTimeout?: number;
   readonly limit?: number;
   readonly client?: ClientSessionOptions;
-  readonly handler?: () => unknown;
+  readonly secret?: ReceiverOptions['secret'];
+  readonly handler?: (event: { readonly request: UnsignedRequest }) => unknown;
 }
 
 afterEach(async () => {
@@ -71,6 +78,26 @@ test('the receiver handles a delivery over HTTP/2', async () => {
   await open();
   const { status, body } = HANDLED;
   expect(await send(orderOf(1_000))).toEqual({ status, body });
+});
+
+test('a handler and a `secret` function get the headers of HTTP/1.1 over HTTP/2', async () => {
+  const got: Record<string, string>[] = [];
+  const read = (headers: object) => {
+    const fields: [string, string][] = [];
+    for (const [name, value] of Object.entries(headers)) fields.push([name, String(value)]);
+    got.push(Object.fromEntries(new Headers(fields)));
+  };
+  await open({
+    secret({ headers }) {
+      read(headers);
+      return { secret: SECRET, scope: '' };
+    },
+    handler: ({ request }) => read(request.headers),
+  });
+  const { status } = await send(orderOf(1_000), { ':authority': 'shop.example', 'x-own': 'a' });
+  expect(status).toBe(HANDLED.status);
+  const names = expect.objectContaining({ host: 'shop.example', 'x-own': 'a' });
+  expect(got).toEqual([names, names]);
 });
 
 test('the receiver sends no header that HTTP/2 does not have while its server stops', async () => {
