@@ -12,12 +12,25 @@ export function sessionsOf(server: object): Iterable<Http2Session> {
   return open.get(server) ?? [];
 }
 
-/** Remembers the session of a request until it closes, so that `close({ server })` can end it. */
+interface SessionServer {
+  on(event: 'session', listener: (session: Http2Session) => void): unknown;
+}
+
+function emitsSessions(server: object): server is SessionServer {
+  return 'on' in server && typeof server.on === 'function';
+}
+
+/** Remembers the session of a request until it closes, and each later one of its server, so that `close({ server })` can end them. */
 export function rememberSession(session: Http2Session | undefined): void {
   const server = session && 'server' in session ? session.server : undefined;
   if (!session || typeof server !== 'object' || server === null) return;
-  const sessions = open.get(server) ?? new Set<Http2Session>();
+  let sessions = open.get(server);
+  if (!sessions) {
+    sessions = new Set();
+    open.set(server, sessions);
+    if (emitsSessions(server)) server.on('session', rememberSession);
+  }
   if (sessions.has(session)) return;
-  open.set(server, sessions.add(session));
+  sessions.add(session);
   session.once('close', () => sessions.delete(session));
 }

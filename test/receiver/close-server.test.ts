@@ -301,6 +301,38 @@ describe('close({ server })', () => {
     await closed;
   });
 
+  test('ends HTTP/2 sessions that carried no webhook, idle or with their next response', async () => {
+    const { receiver } = await shop();
+    const receive = toNodeHandler(receiver);
+    const server = createHttp2Server((asked, response) => {
+      if (asked.method === 'POST') void receive(asked, response);
+      else response.end('page');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const open = () => {
+      const session = connectHttp2(address);
+      onTestFinished(() => session.destroy());
+      return session;
+    };
+    const early = open();
+    expect(await statusOf(early.request())).toBe(200);
+    expect(await statusOf(open().request({ ':method': 'POST' }, { endStream: true }))).toBe(401);
+    const later = open();
+    expect(await statusOf(later.request())).toBe(200);
+    const closed = [once(early, 'close'), once(later, 'close')];
+    const startedAt = performance.now();
+    const closing = receiver.close({ server });
+    await vi.waitUntil(() => !server.listening);
+    // From Node 24 on, the server has already ended its idle sessions.
+    if (Number.parseInt(process.versions.node, 10) < 24) {
+      expect(await statusOf(early.request())).toBe(200);
+    }
+    await closing;
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await Promise.all(closed);
+  });
+
   test('lets an open HTTP/2 stream finish', async () => {
     let finish = () => {};
     const { receiver, server, status } = await overHttp2(
