@@ -58,7 +58,7 @@ const NAMES = [
   'debug',
 ] as const satisfies (keyof ReceiverOptions)[];
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const DAY_MS = 86_400_000;
 
 const checks = new OptionChecks('createReceiver');
 
@@ -78,7 +78,7 @@ export function readOptions(options: ReceiverOptions<EventSchemas>): Settings {
   checks.check(
     retiredSecrets.length === 0 || typeof options.secret !== 'function',
     'retiredSecrets',
-    "left out if secret is a function: it has to return retired secrets for the source 'queue'",
+    "left out if secret is a function, which returns them for source 'queue'",
   );
   const common = readCommon(options, checks);
   const { limit, store } = common;
@@ -133,9 +133,9 @@ export function readOptions(options: ReceiverOptions<EventSchemas>): Settings {
 
 function checkRetired(retired: unknown): void {
   const isDate = (until: unknown) =>
-    (until instanceof Date || /^\d{4}-\d\d/.test(String(until))) && toTime(until) > 0;
+    (until instanceof Date || /^\d{4}-\d\d/.test(String(until))) && toTime(until) < 9e15;
   const isOne = (one: RetiredSecret) =>
-    isDate(one?.until) && Object.keys(one).every((name) => name === 'secret' || name === 'until');
+    isDate(one?.until) && Object.keys(one).every((name) => /^(secret|until)$/.test(name));
   checks.check(
     Array.isArray(retired) && retired.every(isOne),
     'retiredSecrets',

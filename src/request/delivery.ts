@@ -4,7 +4,7 @@ import type { Issue } from '../schemas/issue.js';
 import { findUnpaid, type OrderStatus } from '../schemas/order.js';
 import { type Reading, type ResourceSchema, ROUNDED, VENDOR } from '../schemas/resource.js';
 import type { StandardIssue, StandardSchema } from '../schemas/standard-schema.js';
-import { fieldOf, isJsonObject, isRounded, toTime } from '../schemas/values.js';
+import { fieldOf, isJsonObject, toTime } from '../schemas/values.js';
 import { contentId, contentOf, deliveryKey, headerText, invalidKey, type KeyBy } from './key.js';
 import { Rejection } from './outcome.js';
 import { type ReceivedRequest, readProof, Unprinted } from './proof.js';
@@ -133,13 +133,13 @@ export const ROUNDED_ID: Issue = { path: 'id', message: ROUNDED };
 
 /**
  * Looks at the numbers in the text of the body, because `unwrap` or a schema may have turned a rounded one into a text
- * id, or into a part of one.
+ * id, or into a part of one. An unchanged number is no other one, even beyond 2^53.
  */
 export function hasRoundedId(text: string, record: unknown): boolean {
   const { id } = Object(record);
   return [...text.matchAll(/[:[,]\s*(-?\d{16,})/g)].some(([, digits]) => {
-    const number = Number(digits);
-    return isRounded(number) && typeof id !== 'object' && String(id).includes(`${number}`);
+    const number = `${Number(digits)}`;
+    return number !== digits && typeof id !== 'object' && String(id).includes(number);
   });
 }
 
@@ -265,7 +265,7 @@ function findContradictions(
 }
 
 /** How far the provider's clock may be ahead of the receiver's. */
-const MAX_AHEAD_MS = 5 * 60 * 1000;
+const MAX_AHEAD_MS = 300_000;
 
 async function readStandard(
   schema: StandardSchema,

@@ -55,7 +55,7 @@ export function afterTurn(callback: () => void, ms: number): () => void {
 }
 
 /** How long a failed write is retried. */
-const KEEP_TRYING_MS = 5 * 60_000;
+const KEEP_TRYING_MS = 300_000;
 /** The longest pause between two retries. */
 const MAX_PAUSE_MS = 1_000;
 

@@ -155,6 +155,17 @@ describe('the order of a call', () => {
     expect(await callFor('9007199254740991')).toMatchObject({ status: 200 });
   });
 
+  test('with a huge id and many large numbers does not block the event loop', async () => {
+    const { goods } = watched({
+      verify: { signed: false, order: ({ data }) => data, allow: () => false },
+    });
+    const numbers = '22222222222222223,'.repeat(20_000);
+    const body = `{"data":{"id":"${'2'.repeat(500_000)}"},"numbers":[${numbers}1]}`;
+    const beganAt = performance.now();
+    expect(await call(goods, body, UNSIGNED)).toMatchObject({ status: 403 });
+    expect(performance.now() - beganAt).toBeLessThan(5_000);
+  });
+
   test('that throws when it is read only gets a 500', async () => {
     const order = async () => {
       throw new Error('no such order');

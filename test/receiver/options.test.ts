@@ -44,6 +44,8 @@ test.each([
   [{ retiredSecrets: [{ secret: 'old', until: null }] }, 'retiredSecrets'],
   [{ retiredSecrets: [{ secret: 'old', until: 1798675200 }] }, 'retiredSecrets'],
   [{ retiredSecrets: [{ secret: 'old', until: '12' }] }, 'retiredSecrets'],
+  [{ retiredSecrets: [{ secret: 'old', until: new Date('?') }] }, 'retiredSecrets'],
+  [{ retiredSecrets: [{ secret: 'old', until: '2030-13-45' }] }, 'retiredSecrets'],
   [{ retiredSecrets: [{ secret: 'old', untill: '2030-01-01' }] }, 'retiredSecrets'],
   [
     { secret: () => null, retiredSecrets: [{ secret: 'old', until: '2030-01-01' }] },
@@ -111,3 +113,11 @@ test('several statuses may mean paid', async () => {
     expect(reply).toMatchObject({ status: 200 });
   }
 });
+
+test.each([new Date(0), new Date(-1), '1969-12-31'])(
+  'a secret may be retired since long ago, such as %s',
+  (until) => {
+    const retiredSecrets = [{ secret: 'old', until }];
+    expect(create({ secret: SECRET, retiredSecrets })).not.toThrow();
+  },
+);
