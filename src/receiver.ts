@@ -35,7 +35,7 @@ import {
 } from './request/outcome.js';
 import { writeReceipt } from './request/receipt.js';
 import { readHeaders, type WebhookRequest } from './request/request.js';
-import { SIGN, type Signing, toSigning } from './request/secrets.js';
+import { SIGN, type Signing } from './request/secrets.js';
 import { type Verified, verifyRequest } from './request/verify.js';
 import type { Payloads } from './schemas/events.js';
 
@@ -258,9 +258,9 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
     return this.#shutdown.signal;
   }
 
-  /** Signs as the provider would. For `storefront-webhooks/testing`. */
+  /** For `storefront-webhooks/testing`, which signs as the provider would. */
   get [SIGN](): Signing {
-    return toSigning(this.#settings.secretSource, this.#settings.headerNames);
+    return this.#settings;
   }
 
   /** The internals of the receiver. For `storefront-webhooks/recovery`. */

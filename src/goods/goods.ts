@@ -9,7 +9,7 @@ import {
   type WebhookResponse,
 } from '../request/outcome.js';
 import { toTitle, type WebhookRequest } from '../request/request.js';
-import { SIGN, type Signing, toSigning } from '../request/secrets.js';
+import { SIGN, type Signing } from '../request/secrets.js';
 import { nameType } from '../runtime/bytes.js';
 import { HeldBodies } from './held-bodies.js';
 import type { GoodsOptions, MakeGoods } from './options.js';
@@ -97,10 +97,9 @@ export class Goods {
     return this.#closing.close(options);
   }
 
-  /** Signs calls as the provider does, for `storefront-webhooks/testing`. */
+  /** For `storefront-webhooks/testing`, which signs calls as the provider does. */
   get [SIGN](): Signing {
-    const { headerNames, secretSource } = this.#settings;
-    return toSigning(secretSource ?? { find: () => null }, headerNames);
+    return this.#settings;
   }
 
   /** Runs steps 1 to 3, unless too many calls are already open. */

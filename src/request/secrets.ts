@@ -130,24 +130,11 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
   return secrets.map((one) => (typeof one === 'string' ? one : Uint8Array.from(one)));
 }
 
-/** How the provider of a receiver signs, and the prefix of its headers. */
+/** The secrets and headers with which the provider of a receiver signs. */
 export interface Signing {
-  readonly headerPrefix: string;
-  sign(request: WebhookRequest, body: Uint8Array): Promise<string>;
-}
-
-/** Signs as the provider would, with the first secret. */
-export function toSigning(
-  { find }: Pick<SecretSource, 'find'>,
-  { prefix }: Pick<HeaderNames, 'prefix'>,
-): Signing {
-  return {
-    headerPrefix: prefix,
-    async sign(request, body) {
-      const [secret] = (await find(request))?.secrets ?? [];
-      return secret === undefined ? '' : sign(body, secret);
-    },
-  };
+  readonly headerNames: Pick<HeaderNames, 'prefix'>;
+  /** `undefined` if calls are not signed. */
+  readonly secretSource: Pick<SecretSource, 'find'> | undefined;
 }
 
 /**

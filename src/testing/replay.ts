@@ -135,7 +135,7 @@ export async function replay(
 
   const signer = toSigner(target, options, path);
   const ofTarget =
-    options.headerPrefix ?? (isReceiver(target) ? target[SIGN].headerPrefix : undefined);
+    options.headerPrefix ?? (isReceiver(target) ? target[SIGN].headerNames.prefix : undefined);
   const open = await openTarget(target, { path, timeout, plainHttp });
   const sent = new Set<string>();
   try {
@@ -192,8 +192,9 @@ function toSigner(target: ReplayTarget, { secret }: ReplayOptions, path: string)
   if (isReceiver(target)) {
     return async ({ headers, ...request }) => {
       const asked = { ...request, url: path, headers: joinHeaders(headers) };
+      const [secret] = (await target[SIGN].secretSource?.find(asked))?.secrets ?? [];
       // Without a shop, any signature: the receiver then reports the unknown shop, not a missing signature.
-      return (await target[SIGN].sign(asked, request.body)) || '0'.repeat(128);
+      return secret === undefined ? '0'.repeat(128) : sign(request.body, secret);
     };
   }
   throw new UsageError(
