@@ -1,5 +1,5 @@
 import { UsageError } from './errors.js';
-import { findUnknownOption, type OptionNaming } from './text.js';
+import { type OptionNaming, refuseUnknownOption } from './text.js';
 
 /**
  * Checks the options of a function. Each check throws a `UsageError`, `option_invalid`, that says what to change.
@@ -18,8 +18,7 @@ export class OptionChecks {
   }
 
   checkNames(given: object, known: readonly string[], naming?: OptionNaming): void {
-    const unknown = findUnknownOption(this.#caller, given, known, naming);
-    if (unknown) throw unknown;
+    refuseUnknownOption(this.#caller, given, known, naming);
   }
 
   atLeastOne(name: string, value: number): number {

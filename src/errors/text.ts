@@ -114,18 +114,18 @@ export interface OptionNaming {
   readonly code?: UsageErrorCode;
 }
 
-/** Returns an error for the first unknown option; `undefined` if all are known. */
-export function findUnknownOption(
+/** @throws {UsageError} for the first unknown option. */
+export function refuseUnknownOption(
   caller: string,
   given: object,
   known: readonly string[],
   { of = '', hint, code = 'option_invalid' }: OptionNaming = {},
-): UsageError | undefined {
+): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown === undefined) return undefined;
+  if (unknown === undefined) return;
   const meant = hint?.(unknown) ?? didYouMean(unknown, known);
   const message = `${caller}: there is no option ${of}${unknown}. ${meant}The options are ${known.join(', ')}.`;
-  return new UsageError(code, message);
+  throw new UsageError(code, message);
 }
 
 /** The Levenshtein distance of two names, ignoring case. */

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { findUnknownOption } from '../errors/text.js';
+import { refuseUnknownOption } from '../errors/text.js';
 import { nameType } from '../runtime/bytes.js';
 import type { IdempotencyStore } from '../stores/store.js';
 import type { TransactionHandler } from '../stores/transactions.js';
@@ -27,8 +27,7 @@ export function checkOptionNames(
   const code = 'handler_invalid';
   if (typeof options !== 'object' || options === null)
     throw new UsageError(code, `${call} takes an object of options, not ${nameType(options)}.`);
-  const unknown = findUnknownOption(call, options, known, { code, hint });
-  if (unknown) throw unknown;
+  refuseUnknownOption(call, options, known, { code, hint });
 }
 
 /** @throws {UsageError} `handler_invalid` */

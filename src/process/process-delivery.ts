@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { safely } from '../errors/log.js';
-import { describeError, findUnknownOption } from '../errors/text.js';
+import { describeError, refuseUnknownOption } from '../errors/text.js';
 import type { Reporter } from '../report/hooks.js';
 import { type Delivery, type SealedDelivery, seal } from '../request/delivery.js';
 import { invalidKey } from '../request/key.js';
@@ -214,8 +214,7 @@ export class Processing {
    * @throws {WebhookError} `store_unavailable` or `delivery_unfinished`
    */
   async markDone(handler: string, key: string, options: MarkOptions): Promise<boolean> {
-    const unknown = findUnknownOption('markDone()', options, ['scope']);
-    if (unknown) throw unknown;
+    refuseUnknownOption('markDone()', options, ['scope']);
     const { scope: own } = this.#settings;
     const { scope = own } = options;
     if (typeof scope !== 'string') {

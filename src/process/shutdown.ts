@@ -1,6 +1,6 @@
 import { WebhookError } from '../errors/errors.js';
 import { MAX_TIMER_MS } from '../errors/option-checks.js';
-import { findUnknownOption } from '../errors/text.js';
+import { refuseUnknownOption } from '../errors/text.js';
 import type { Reporter } from '../report/hooks.js';
 import type { WebhookResponse } from '../request/outcome.js';
 import { LateWork } from '../runtime/late-work.js';
@@ -54,8 +54,11 @@ export class Shutdown {
     const { server, timeoutMs = 10_000 } = options;
     this.#begun ??= new AbortController();
     this.#begun.abort();
-    const unknown = findUnknownOption('close()', options, OPTIONS);
-    if (unknown) this.#reporter.error(unknown, {});
+    try {
+      refuseUnknownOption('close()', options, OPTIONS);
+    } catch (error) {
+      this.#reporter.error(error, {});
+    }
     const endAt = performance.now() + timeoutMs;
     // Compare first: if the time limit is not a number, no time is left.
     const leftMs = () => (performance.now() < endAt ? endAt - performance.now() : 0);

@@ -1,6 +1,6 @@
 import type { Variant } from '../api/endpoint.js';
 import { UsageError } from '../errors/errors.js';
-import { didYouMean, findUnknownOption } from '../errors/text.js';
+import { didYouMean, refuseUnknownOption } from '../errors/text.js';
 import type { ClockMode } from './clock.js';
 import { type Gateway, toGateway } from './trade/gateways.js';
 import { chooseUnknowns, UNKNOWNS, type Unknowns } from './unknowns.js';
@@ -72,8 +72,7 @@ const NAMES = [
 
 /** Checks the options. @throws {UsageError} `option_invalid`, whose message says what to change. */
 export function readOptions(options: SandboxOptions): SandboxSettings {
-  const unknown = findUnknownOption('createSandbox', options, NAMES);
-  if (unknown) throw unknown;
+  refuseUnknownOption('createSandbox', options, NAMES);
   const { variant, db, clock = 'real', webhookSecret, gateways, unknowns = {}, seed } = options;
   const { headerPrefix, allowHosts, onAttempt } = options;
   check(

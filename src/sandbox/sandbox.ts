@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { UsageError } from '../errors/errors.js';
-import { findUnknownOption } from '../errors/text.js';
+import { refuseUnknownOption } from '../errors/text.js';
 import { type SandboxAccount, toSandboxAccount } from './control/account.js';
 import { advance, checkAdvance } from './control/advance.js';
 import { controlRoutes } from './control/routes.js';
@@ -144,8 +144,7 @@ function readPort(options: { port?: number }): number {
         ? undefined
         : 'sandbox.listen: the port has to be a whole number from 0 to 65535. 0 takes any free port.';
   if (wrong !== undefined) throw new UsageError('option_invalid', wrong);
-  const unknown = findUnknownOption('sandbox.listen', options, ['port']);
-  if (unknown) throw unknown;
+  refuseUnknownOption('sandbox.listen', options, ['port']);
   return port;
 }
 

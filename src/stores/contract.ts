@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { findUnknownOption } from '../errors/text.js';
+import { refuseUnknownOption } from '../errors/text.js';
 import { nameType } from '../runtime/bytes.js';
 import {
   ERROR_CHARACTERS,
@@ -71,8 +71,7 @@ export function withContract<Tx>(store: StoreVerbs<Tx>): IdempotencyStore<Tx> {
 
 function readFilter(filter: ListFilter): ReadFilter {
   // Plain JavaScript may leave the filter out, or misspell its options.
-  const unknown = findUnknownOption('A store', filter ?? {}, FILTER);
-  if (unknown) throw unknown;
+  refuseUnknownOption('A store', filter ?? {}, FILTER);
   const { state, scope, after = '', limit = LIST_LIMIT } = filter ?? {};
   if (after !== '') checkKey(after);
   return { state: checkState(state), scope, after, limit: toLimit(limit) };

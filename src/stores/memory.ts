@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { findUnknownOption } from '../errors/text.js';
+import { refuseUnknownOption } from '../errors/text.js';
 import type { Json } from '../schemas/values.js';
 import { type ReadFilter, type StoreVerbs, VERBS, withContract } from './contract.js';
 import { type Entry, IS_IN, isStalled, MemoryEntries, stepBytes } from './memory-entries.js';
@@ -45,8 +45,7 @@ const NOTHING: Record<string, Json> = Object.freeze({});
  */
 export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore {
   const { maxEntries = 100_000, maxBytes = 64 * 1024 * 1024 } = options;
-  const unknown = findUnknownOption('memoryStore()', options, ['maxEntries', 'maxBytes']);
-  if (unknown) throw unknown;
+  refuseUnknownOption('memoryStore()', options, ['maxEntries', 'maxBytes']);
   for (const [name, value] of Object.entries({ maxEntries, maxBytes })) {
     if (!(value > 0))
       throw new UsageError(

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors/errors.js';
 import { MAX_TIMER_MS } from '../errors/option-checks.js';
-import { findUnknownOption } from '../errors/text.js';
+import { refuseUnknownOption } from '../errors/text.js';
 import type { Outcome } from '../request/outcome.js';
 import { SIGN } from '../request/secrets.js';
 import { type Secret, sign } from '../request/signature.js';
@@ -116,8 +116,7 @@ export async function replay(
 ): Promise<ReplayResult | ReplayResult[]> {
   const { duplicate = 1, shuffle = false, concurrency = 1, path = '/webhooks' } = options;
   const { timeout = 10_000, plainHttp = false } = options;
-  const unknown = findUnknownOption('replay()', options, OPTIONS);
-  if (unknown) throw unknown;
+  refuseUnknownOption('replay()', options, OPTIONS);
   if (!(typeof timeout === 'number' && timeout > 0 && timeout <= MAX_TIMER_MS)) {
     throw new UsageError(
       'option_invalid',

@@ -1,5 +1,5 @@
 import * as api from '@opentelemetry/api';
-import { findUnknownOption } from '../../errors/text.js';
+import { refuseUnknownOption } from '../../errors/text.js';
 import type { Telemetry } from '../telemetry.js';
 import { checkApi } from './check-api.js';
 import { type OpenTelemetryOptions, Watching } from './telemetry.js';
@@ -23,7 +23,6 @@ const NAMES = [
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   checkApi(api);
-  const unknown = findUnknownOption('openTelemetry()', options, NAMES);
-  if (unknown) throw unknown;
+  refuseUnknownOption('openTelemetry()', options, NAMES);
   return new Watching(options);
 }

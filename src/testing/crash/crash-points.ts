@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
-import { findUnknownOption } from '../../errors/text.js';
+import { refuseUnknownOption } from '../../errors/text.js';
 import { memoryStore } from '../../stores/memory.js';
 import type { IdempotencyStore } from '../../stores/store.js';
 import type { Fixture } from '../fixture.js';
@@ -98,8 +98,7 @@ export async function crashPoints<const Observed extends Effects, Tx = unknown>(
   options: CrashOptions<Observed, Tx>,
 ): Promise<CrashReport> {
   const { observe, tx, timeout = 10_000 } = options;
-  const unknown = findUnknownOption('crashPoints()', options, ['observe', 'tx', 'timeout']);
-  if (unknown) throw unknown;
+  refuseUnknownOption('crashPoints()', options, ['observe', 'tx', 'timeout']);
   checkEffects(observe);
 
   const deliver = (life: Life): Promise<ReplayResult> =>
