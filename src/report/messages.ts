@@ -62,11 +62,15 @@ export class Messages {
       tell((count) => `${refusedGenuine(about, status, count)}: ${whatIsWrong(rejection)}`);
     } else if (code === 'signature_invalid') {
       tell(
-        (count) => `rejected ${deliveries(count)} because of the signature (${status}). ${detail}`,
+        (count) =>
+          `rejected ${several(count, 'a delivery', 'deliveries')} because of the signature (${status}). ${detail}`,
       );
     } else {
       const seen = detail === '' ? '' : ` ${detail}`;
-      tell((count) => `rejected ${requests(count)} with ${status}: ${rejection.message}${seen}`);
+      tell(
+        (count) =>
+          `rejected ${several(count, 'a request', 'requests')} with ${status}: ${rejection.message}${seen}`,
+      );
     }
   }
 
@@ -140,8 +144,11 @@ export class Messages {
   tracedRefusal(rejection: Rejection): void {
     const { status, code, id, event, detail } = rejection;
     const page = pageOf(rejection);
-    const about = id === undefined && event === undefined ? 'a request' : nameOf({ id, event });
-    writeLine(`${about}: rejected with ${status} ${code}. ${detail ?? ''}`.trimEnd(), page, 'info');
+    writeLine(
+      `${nameOf({ id, event })}: rejected with ${status} ${code}. ${detail ?? ''}`.trimEnd(),
+      page,
+      'info',
+    );
   }
 
   /** Logs the counts that have not been logged yet. */
@@ -153,13 +160,10 @@ export class Messages {
   #unhandledEvent({ event, kind }: Delivery): void {
     const isMadeUp = kind !== 'known';
     if (this.#unhandled.has(event) || (isMadeUp && this.#madeUp > MAX_UNHANDLED)) return;
+    const tell = (text: string) => writeLine(text, 'operate.md#unhandled', 'warn');
     if (isMadeUp) this.#madeUp += 1;
     if (isMadeUp && this.#madeUp > MAX_UNHANDLED) {
-      writeLine(
-        'more unknown events have no handler. They are not logged.',
-        'operate.md#unhandled',
-        'warn',
-      );
+      tell('more unknown events have no handler. They are not logged.');
       return;
     }
     this.#unhandled.add(event);
@@ -169,10 +173,8 @@ export class Messages {
       ? `${call}.`
       : `.onUnknown(handler); or createReceiver({ events: { ${name}: schema } }) and .on(${name}, handler). ` +
         "'*' and families such as 'order:*' cover the known events only.";
-    writeLine(
+    tell(
       `no handler for the event ${name}: it is answered 200 and not sent again. To handle it: ${mend}`,
-      'operate.md#unhandled',
-      'warn',
     );
   }
 }
@@ -211,10 +213,6 @@ function whatIsWrong({ message, issues }: Pick<Rejection, 'message' | 'issues'>)
   return faults.length === 0 ? message : `${message} Look at: ${faults.join('; ')}.`;
 }
 
-function deliveries(count: number): string {
-  return count === 1 ? 'a delivery' : `${count} deliveries within a minute`;
-}
-
-function requests(count: number): string {
-  return count === 1 ? 'a request' : `${count} requests within a minute`;
+function several(count: number, one: string, many: string): string {
+  return count === 1 ? one : `${count} ${many} within a minute`;
 }
