@@ -15,46 +15,33 @@ import { hintAtPromise } from './promised.js';
  */
 export function canonicalJson(value: unknown): string | undefined {
   let written = '';
-  const left: Piece[] = [{ value }];
-  for (let piece = left.pop(); piece; piece = left.pop()) {
-    if ('text' in piece) {
-      written += piece.text;
-    } else if (Array.isArray(piece.value)) {
-      const members = piece.value.map((member) => ({ before: '', value: member }));
-      pushAll(left, '[', members, ']');
-    } else if (isJsonObject(piece.value)) {
+  // The last one is written first. A value is in a list of its own, unlike a text.
+  const left: (string | readonly [unknown])[] = [[value]];
+  for (let piece = left.pop(); piece !== undefined; piece = left.pop()) {
+    if (typeof piece === 'string') {
+      written += piece;
+      continue;
+    }
+    const [given] = piece;
+    const isList = Array.isArray(given);
+    if (isList || isJsonObject(given)) {
       // Compares UTF-16 units, as sort() does. Uses entries, because a member may be named __proto__.
-      const entries = Object.entries(piece.value)
-        .filter(([, member]) => member !== undefined)
-        .sort(([a], [b]) => (a < b ? -1 : 1));
-      const members = entries.map(([name, member]) => ({
-        before: `${JSON.stringify(name)}:`,
-        value: member,
-      }));
-      pushAll(left, '{', members, '}');
+      const members = isList
+        ? given.map((member) => ['', member] as const)
+        : Object.entries(given)
+            .filter(([, member]) => member !== undefined)
+            .sort(([a], [b]) => (a < b ? -1 : 1));
+      left.push(isList ? ']' : '}');
+      for (const [index, [name, member]] of [...members.entries()].reverse()) {
+        left.push([member], (index > 0 ? ',' : '') + (isList ? '' : `${JSON.stringify(name)}:`));
+      }
+      left.push(isList ? '[' : '{');
     } else {
-      if (isRounded(piece.value)) return undefined;
-      written += JSON.stringify(piece.value);
+      if (isRounded(given)) return undefined;
+      written += JSON.stringify(given);
     }
   }
   return written;
-}
-
-type Piece = { readonly text: string } | { readonly value: unknown };
-
-/** Pushes the pieces in reverse order, because the last one is written first. */
-function pushAll(
-  left: Piece[],
-  open: string,
-  members: readonly { readonly before: string; readonly value: unknown }[],
-  close: string,
-): void {
-  left.push({ text: close });
-  for (let index = members.length - 1; index >= 0; index -= 1) {
-    const { before, value } = members[index] as (typeof members)[number];
-    left.push({ value }, { text: index > 0 ? `,${before}` : before });
-  }
-  left.push({ text: open });
 }
 
 /**
