@@ -90,17 +90,13 @@ export class Router {
     if (formerly !== undefined && name === undefined) {
       throw new UsageError('handler_invalid', 'formerly needs a name as well, the new one.');
     }
-    if (when !== undefined && typeof when !== 'function') {
-      throw new UsageError(
-        'handler_invalid',
-        'when has to be a function of the payload, such as isPaid.',
-      );
-    }
-    if (oncePer !== undefined && typeof oncePer !== 'function') {
-      throw new UsageError(
-        'handler_invalid',
-        'oncePer has to be a function of the payload, such as (order) => order.id.',
-      );
+    for (const [option, given, example] of [
+      ['when', when, 'isPaid'],
+      ['oncePer', oncePer, '(order) => order.id'],
+    ] as const) {
+      if (given === undefined || typeof given === 'function') continue;
+      const message = `${option} has to be a function of the payload, such as ${example}.`;
+      throw new UsageError('handler_invalid', message);
     }
     const family = patterns.find((pattern) => !this.#routes.has(pattern));
     if (oncePer && family !== undefined) {
@@ -226,7 +222,5 @@ function toRoute(
   handler: AnyHandler,
   { formerly: storedName = name, ...options }: RouteOptions = {},
 ): Route {
-  const { when, oncePer, skipOlder, transaction } = options;
-  const step = stepName(storedName);
-  return { name, storedName, step, handler, when, oncePer, skipOlder, transaction };
+  return { ...options, name, storedName, step: stepName(storedName), handler };
 }
