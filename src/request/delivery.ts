@@ -137,9 +137,12 @@ export const ROUNDED_ID: Issue = { path: 'id', message: ROUNDED };
  */
 export function hasRoundedId(text: string, record: unknown): boolean {
   const { id } = Object(record);
+  if (typeof id === 'object') return false;
+  // A bigint of a rounded number has further digits: 1234567890123456768n for 1234567890123456800.
+  const found = String(typeof id === 'bigint' ? Number(id) : id);
   return [...text.matchAll(/[:[,]\s*(-?\d{16,})/g)].some(([, digits]) => {
     const number = `${Number(digits)}`;
-    return number !== digits && typeof id !== 'object' && String(id).includes(number);
+    return digits !== number && digits !== String(id) && found.includes(number);
   });
 }
 

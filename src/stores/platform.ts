@@ -14,6 +14,7 @@ export const CLIENTS = [
   ['unsafe', 'postgresStore(sql)'],
   ['evalsha', 'redisStore(client)'],
   ['evalSha', 'redisStore(client)'],
+  ['dump', 'd1Store(env.DB)'],
   ['prepare', 'sqliteStore(database)'],
 ] as const;
 

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import Keyv from 'keyv';
+import Database from 'libsql';
 import pg from 'pg';
 import postgres from 'postgres';
 import { createClient } from 'redis';
@@ -10,6 +11,7 @@ import { SECRET } from '../support/deliver.js';
 
 /** Fakes with the store's methods. A real one is tested in workerd. */
 const workersKv = { get() {}, put() {}, list() {}, delete() {}, getWithMetadata() {} };
+const d1 = { prepare() {}, batch() {}, exec() {}, withSession() {}, dump() {} };
 
 test.each([
   ['Workers KV', workersKv, 'durableObjectStore(…) or d1Store(…)'],
@@ -46,6 +48,8 @@ test.each([
   ['the sql of postgres.js', postgres(), 'postgresStore(sql)'],
   ['a client of ioredis', new Redis({ lazyConnect: true }), 'redisStore(client)'],
   ['a client of redis', createClient(), 'redisStore(client)'],
+  ['a binding of D1', d1, 'd1Store(env.DB)'],
+  ['a database of libsql', new Database(':memory:'), 'sqliteStore(database)'],
 ])('%s is rejected with the function that makes a store of it', (_, given, made) => {
   const store = given as unknown as IdempotencyStore;
   expect(() => createReceiver({ secret: SECRET, store })).toThrow(

@@ -165,6 +165,19 @@ test('an id that has lost digits is rejected if a schema of your own makes a tex
   expect(await deliverId('1234567890123456800')).toMatchObject({ outcome: 'handled' });
 });
 
+test('an id that has lost digits is rejected if a schema of your own makes a bigint of it', async () => {
+  const order = z.object({ id: z.coerce.bigint(), status: z.number(), email: z.string() });
+  const events = { 'order:created': order, 'order:paid': order, 'order:updated': order };
+  const { receiver } = shop({ unwrap: false, events });
+  const deliverId = (id: string, fields = '') =>
+    deliver(receiver, `{"id":${id},"status":100,"email":"a@b.c"${fields}}`);
+  expect(await deliverId('1234567890123456789')).toMatchObject({ status: 422 });
+  expect(await deliverId('12345678')).toMatchObject({ outcome: 'handled' });
+  // The text has kept all digits.
+  const id = '1234567890123456791';
+  expect(await deliverId(`"${id}"`, `,"number":${id}`)).toMatchObject({ outcome: 'handled' });
+});
+
 test.each([
   ['a long list of large numbers', `[${'90071992547409930,'.repeat(50_000)}1]`],
   ['an object that cannot become a text', '{"toString":90071992547409930}'],
