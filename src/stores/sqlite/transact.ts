@@ -12,6 +12,7 @@ import { Row } from './rows.js';
 import { finite } from './statement-store.js';
 import { DONE, NOW, STATEMENTS } from './statements.js';
 
+// Each returns rows: better-sqlite3 runs no other statement with `all`.
 const SQL = {
   /** key, fence */
   held: `SELECT 1 FROM webhook_delivery WHERE key = ? AND fence = ? AND state = 'leased'`,
@@ -19,7 +20,7 @@ const SQL = {
   insertEffect: `INSERT INTO webhook_delivery
     (key, scope, delivery_id, event, received_at, body, state, owner, fence, not_before, purge_at)
   SELECT ?, scope, delivery_id, event, received_at, NULL, 'leased', '', ${NOW}, ${NOW}, NULL
-  FROM webhook_delivery WHERE key = ? ON CONFLICT DO NOTHING`,
+  FROM webhook_delivery WHERE key = ? ON CONFLICT DO NOTHING RETURNING 1`,
   /** effect */
   findEffect: `SELECT state, not_before <= ${NOW} AS due FROM webhook_delivery WHERE key = ?`,
   /** effect */

@@ -8,9 +8,10 @@ import { createInterface } from 'node:readline';
 import { type SqliteDatabase, sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 import { forward } from '../../../src/stores/contract.js';
 import { answer, type RemoteVerbs } from '../../support/remote-answer.js';
+import { openDatabase } from './open-database.js';
 
 const [driver = '', file = ''] = process.argv.slice(2);
-const database = await open();
+const database = await openDatabase(driver, file);
 const ledger = sqliteLedger();
 
 const {
@@ -90,23 +91,6 @@ const works = {
   },
 };
 type HowToWork = keyof typeof works;
-
-async function open(): Promise<SqliteDatabase> {
-  switch (driver) {
-    case 'node:sqlite': {
-      const { DatabaseSync } = await import('node:sqlite' as string);
-      return new DatabaseSync(file);
-    }
-    case 'bun:sqlite': {
-      const { Database } = await import('bun:sqlite' as string);
-      return new Database(file);
-    }
-    default: {
-      const { default: Database } = await import(driver);
-      return new Database(file);
-    }
-  }
-}
 
 createInterface({ input: process.stdin }).on('line', async (line) => {
   process.stdout.write(await answer(line, () => verbs));

@@ -6,6 +6,13 @@ import type { IdempotencyStore } from 'storefront-webhooks';
 import { newFolder } from '../../support/folders.js';
 import { Remote } from '../../support/remote-store.js';
 
+/** The result of a delivery to a receiver in the process, and the messages of its errors. */
+export interface Sale {
+  readonly outcome: string;
+  readonly ran: readonly string[];
+  readonly errors: readonly string[];
+}
+
 /** A process with a store on a SQLite file. */
 export interface RemoteStore extends IdempotencyStore {
   sql(sql: string): Promise<Record<string, unknown>[]>;
@@ -15,6 +22,8 @@ export interface RemoteStore extends IdempotencyStore {
   /** The same in a transaction of the ledger; see `works` in process.ts. */
   transact(effect: { key: string; handler: string }, how?: string): Promise<boolean>;
   onceOutside(effect: { key: string; handler: string }): Promise<boolean>;
+  /** Only in the process of {@link bundleProcess} that is `selling.ts`. */
+  deliverPaid(order: string, id: string, how: string): Promise<Sale>;
   readonly process: ChildProcess;
   stop(): Promise<void>;
 }
@@ -31,10 +40,10 @@ async function usualProcess(): Promise<string> {
 }
 
 /** The process as one file. */
-export async function bundleProcess(plugins: Plugin[] = []): Promise<string> {
+export async function bundleProcess(plugins: Plugin[] = [], entry = 'process.ts'): Promise<string> {
   const outfile = join(newFolder(), 'process.mjs');
   await build({
-    entryPoints: [join(import.meta.dirname, 'process.ts')],
+    entryPoints: [join(import.meta.dirname, entry)],
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -66,7 +75,15 @@ export async function openStore(
   return {
     durable: await remote.ask('durable'),
     description: await remote.ask('description'),
-    ...remote.verbs(['sql', 'exec', 'longestGap', 'sell', 'transact', 'onceOutside']),
+    ...remote.verbs([
+      'sql',
+      'exec',
+      'longestGap',
+      'sell',
+      'transact',
+      'onceOutside',
+      'deliverPaid',
+    ]),
     process: child,
     async stop() {
       child.kill('SIGKILL');
