@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { createReceiver } from 'storefront-webhooks';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../../support/deliver.js';
 import { newDelivery } from '../suite.js';
 import { describeTransactions, TABLE } from '../transactions.js';
@@ -128,4 +128,34 @@ test('a delivery that a claim finds dead is on the disk before the answer', asyn
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(await store.claim(delivery, { ...terms, owner: 'b' })).toEqual({ state: 'dead' });
   expect(levels.at(-1)).toMatchObject({ synchronous: 2 });
+});
+
+describe('when it is registered, a handler', () => {
+  const sell = async () => {};
+  const methods = {
+    async2() {},
+    async *lines() {},
+  };
+  const register = (handler: () => void) =>
+    createReceiver({ secret: SECRET, store: sqliteStore(new Database(':memory:')) }).on(
+      'order:paid',
+      handler,
+      { name: 'sell', transaction: true },
+    );
+
+  test.each([
+    ['begins with "async" in its name', methods.async2],
+    ['is a mock', vi.fn()],
+    ['calls an async function', () => void sell()],
+  ])('that %s is accepted', (_, handler) => {
+    expect(() => register(handler)).not.toThrow();
+  });
+
+  test.each([
+    ['is async', sell],
+    ['is async and bound', sell.bind(null)],
+    ['is an async generator', methods.lines],
+  ])('that %s is rejected', (_, handler) => {
+    expect(() => register(handler)).toThrow(/returns no promise/);
+  });
 });
