@@ -120,8 +120,8 @@ export type UsageErrorCode =
    */
   | 'version_unsupported'
   /**
-   * The work of `ledger.transaction` in SQLite has to be synchronous. To do: remove the `async`, and do
-   * asynchronous work before or after it.
+   * The work of `ledger.transaction` in SQLite has to be synchronous, and must not begin a transaction. To do: remove
+   * the `async`, and do asynchronous work before or after it; leave out `BEGIN`.
    */
   | 'work_invalid';
 

@@ -4,6 +4,7 @@ import { isPromise } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
+import { refuseNested } from './nested.js';
 import { Row } from './rows.js';
 import { EFFECT } from './schema.js';
 import { FIND_EFFECTS, NOW } from './statements.js';
@@ -31,7 +32,8 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
    * @param effect - The event of the handler.
    * @param work - Gets the database. Do not run `COMMIT` or `ROLLBACK` in it.
    * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid`, or `work_invalid` if the
-   *   work returns a promise: then everything is rolled back, except what the work does after its first `await`.
+   *   work begins another transaction, or returns a promise: then everything is rolled back, except what the work does
+   *   after its first `await`.
    *
    * @example
    * import Database from 'libsql';
@@ -104,7 +106,7 @@ export function sqliteLedger(): SqliteLedger {
       if (Object.prototype.toString.call(work) !== '[object Function]') throw awaiting();
       return connectionOf(database).transact(() => {
         if (!enter(database, checked)) return false;
-        const result: unknown = work(database);
+        const result: unknown = refuseNested('work_invalid', () => work(database));
         if (!isPromise(result)) return true;
         result.then(undefined, () => {});
         throw awaiting();

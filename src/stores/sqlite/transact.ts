@@ -8,6 +8,7 @@ import {
   type TransactionHandler,
 } from '../transactions.js';
 import type { SqliteStatement } from './database.js';
+import { refuseNested } from './nested.js';
 import { Row } from './rows.js';
 import { finite } from './statement-store.js';
 import { DONE, NOW, STATEMENTS } from './statements.js';
@@ -82,7 +83,7 @@ async function runInTransaction<Tx>(
         return { state: 'busy' };
     }
     if (!isKnown) {
-      const result = work(on.tx);
+      const result = refuseNested('handler_invalid', () => work(on.tx));
       if (isPromise(result)) {
         result.then(undefined, () => {});
         throw awaiting();

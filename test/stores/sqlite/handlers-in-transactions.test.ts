@@ -59,6 +59,26 @@ test('a handler that returns a promise fails its delivery, and the process survi
   expect(unhandled).not.toHaveBeenCalled();
 });
 
+test.each<[string, (tx: Database.Database) => void]>([
+  ['BEGIN', (tx) => tx.exec('BEGIN')],
+  ['transaction()', (tx) => tx.transaction(() => {})()],
+])('a handler that calls %s in its transaction fails with advice', async (_, begin) => {
+  const onError = vi.fn();
+  const store = sqliteStore(new Database(':memory:'));
+  const shop = createReceiver({ secret: SECRET, store, hooks: { onError } }).on(
+    'order:paid',
+    ({ tx }) => begin(tx),
+    { name: 'sell', transaction: true },
+  );
+  expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+  const advice = {
+    code: 'handler_invalid',
+    message: expect.stringMatching(/Leave out BEGIN.*SAVEPOINT/),
+    cause: { message: expect.stringContaining('within a transaction') },
+  };
+  expect(onError.mock.calls).toMatchObject([[advice, { handler: 'sell' }]]);
+});
+
 test('a commit of the seller still waits for the disk', async () => {
   const database = new Database(':memory:');
   const shop = shopOn(database);

@@ -92,6 +92,18 @@ describe('a transaction of the SQLite ledger', () => {
     expect(await sell(effect)).toBe(true);
   });
 
+  test('rejects work that begins another transaction, with advice', async () => {
+    const { sell, stock } = openShop();
+    const effect = newEffect();
+    const work = (tx: Database.Database) => tx.transaction(() => tx.exec(SELL))();
+    await expect(sell(effect, work)).rejects.toMatchObject({
+      code: 'work_invalid',
+      message: expect.stringMatching(/Leave out BEGIN.*SAVEPOINT/),
+    });
+    expect(stock()).toMatchObject({ n: 100 });
+    expect(await sell(effect)).toBe(true);
+  });
+
   test('waits for the disk, also on a connection that does not, and leaves the connection as it was', async () => {
     const { database, sell, stock, level } = openShop();
     database.exec('PRAGMA synchronous = NORMAL');

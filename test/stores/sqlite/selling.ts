@@ -23,6 +23,10 @@ const sales = {
     sell(tx, order);
     throw new Error('out of licences');
   },
+  'begins a transaction': (tx: SqliteDatabase, order: string) => {
+    tx.exec('BEGIN');
+    sell(tx, order);
+  },
 };
 
 function sell(tx: SqliteDatabase, order: string): void {

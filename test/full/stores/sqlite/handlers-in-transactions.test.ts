@@ -56,5 +56,17 @@ describe.each(drivers)('onPaid with transaction through $name', ({ command, driv
       expect(await store.deliverPaid('ord_1', id, 'right')).toMatchObject({ outcome: 'duplicate' });
       expect(await sold()).toBe(1);
     });
+
+    test('reports a handler that begins another transaction', async () => {
+      expect(await store.deliverPaid('ord_1', 'paid_1', 'begins a transaction')).toEqual({
+        outcome: 'failed',
+        ran: [],
+        errors: [expect.stringContaining('Leave out BEGIN')],
+      });
+      expect(await store.deliverPaid('ord_1', 'paid_1', 'right')).toMatchObject({
+        outcome: 'handled',
+      });
+      expect(await sold()).toBe(1);
+    });
   });
 });
