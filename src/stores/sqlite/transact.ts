@@ -111,6 +111,7 @@ function awaiting(): UsageError {
   return new UsageError(
     'handler_invalid',
     'A handler with the option transaction on SQLite has to be a function that returns no promise. Use no await in ' +
-      'it, because all other writes wait for it. Await in another handler instead.',
+      'it, because all other writes wait for it. Writes after its first await are not rolled back, and each retry ' +
+      'repeats them. Await in another handler instead.',
   );
 }

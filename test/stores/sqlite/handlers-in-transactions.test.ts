@@ -79,6 +79,23 @@ test.each<[string, (tx: Database.Database) => void]>([
   expect(onError.mock.calls).toMatchObject([[advice, { handler: 'sell' }]]);
 });
 
+test('a handler that awaits before it writes is told that each retry repeats the write', async () => {
+  const database = new Database(':memory:');
+  database.exec(TABLE);
+  const sell = async (tx: Database.Database) => {
+    await Promise.resolve();
+    tx.exec("INSERT INTO sold VALUES ('ord_1')");
+  };
+  const onError = vi.fn();
+  const shop = createReceiver({ secret: SECRET, store: sqliteStore(database), hooks: { onError } });
+  shop.on('order:paid', ({ tx }) => sell(tx), { name: 'sell', transaction: true });
+  for (const sold of [1, 2]) {
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(database.prepare('SELECT * FROM sold').all()).toHaveLength(sold);
+    expect(onError.mock.lastCall?.[0].message).toContain('each retry repeats them');
+  }
+});
+
 test('a commit of the seller still waits for the disk', async () => {
   const database = new Database(':memory:');
   const shop = shopOn(database);
