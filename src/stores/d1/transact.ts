@@ -128,7 +128,7 @@ async function run(
 function isPassing(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /is overloaded|connection lost|internal error|transient issue|code was updated|disconnected from primary|daily row/i.test(
+    /is overloaded|connection lost|internal error|transient issue|code was updated|to be reset|disconnected from primary|daily row|too many api requests/i.test(
       error.message,
     )
   );

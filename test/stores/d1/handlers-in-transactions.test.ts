@@ -153,6 +153,8 @@ describe('a batch of D1', () => {
     'D1 DB reset because its code was updated.',
     'Internal error in D1 DB storage caused object to be reset.',
     'Cannot resolve D1 DB due to transient issue on remote node.',
+    'D1 DB storage operation exceeded timeout which caused object to be reset.',
+    'Too many API requests by single Worker invocation.',
   ])('that D1 cannot run for a moment is answered 503, and never dead: %s', async (why) => {
     const { d1, store, selling, sold, errors } = openShop();
     const shop = selling();
