@@ -4,7 +4,7 @@ import { type Tell, teller } from '../../errors/rate-limit.js';
 import { describeError } from '../../errors/text.js';
 import { INTERNALS, type Internals } from '../../process/internals.js';
 import { makeOnce, type ReceiverSource, readSource } from '../../process/receiver-source.js';
-import { withTimeout } from '../../runtime/timing.js';
+import { CALL_MS, withTimeout } from '../../runtime/timing.js';
 import { type Dispatching, runDelivery } from '../run-job.js';
 import { type LargeBodies, largeBodies } from './large-bodies.js';
 import { fromMessage } from './message.js';
@@ -28,8 +28,11 @@ export interface QueueBatch {
   readonly messages: readonly QueueMessage[];
 }
 
-/** How many messages of a batch are processed at once: a batch of 100 takes 10 of the 15 minutes at most. */
-const MAX_RUNNING = 10;
+/**
+ * How many messages of a batch are processed at once. If the store fails when their handlers have run, as D1 does when the
+ * invocation has used up its queries, no more than these lack a record. Cloudflare starts more invocations for a backlog.
+ */
+const MAX_RUNNING = 4;
 
 /** The platform ends an invocation after 15 minutes, and then forgets which of its messages are settled. */
 const BATCH_MS = 14 * 60 * 1000;
@@ -95,21 +98,35 @@ export function cloudflareWorker<Env>(
     }
     const endAt = performance.now() + BATCH_MS;
     const rest = messages.values();
+    let isHeld = false;
     const processRest = async () => {
-      for (const message of rest) await settle(message, worker, { isDead, endAt });
+      for (const message of rest) {
+        if (isHeld) {
+          retry(message, isDead ? 'dead' : 'wait');
+          continue;
+        }
+        await settle(message, worker, { isDead, endAt });
+        // The store does not know what was delivered, and may deliver it again, so no more is delivered meanwhile.
+        isHeld ||= !(await isRecorded(worker.receiver, CALL_MS));
+      }
     };
     await Promise.all(Array.from({ length: MAX_RUNNING }, processRest));
-    await endLate(worker.receiver, endAt - performance.now());
+    // The platform stops late records with this invocation.
+    await isRecorded(worker.receiver, endAt - performance.now());
   };
 }
 
-/** Waits for records that the store has not accepted yet: the platform stops with this invocation. */
-async function endLate(
+/** Waits for records that the store has not accepted yet, and returns whether it has by then. */
+async function isRecorded(
   receiver: Dispatching & { readonly [INTERNALS]?: Pick<Internals, 'processing'> },
-  leftMs: number,
-): Promise<void> {
+  ms: number,
+): Promise<boolean> {
   const late = receiver[INTERNALS]?.processing.recording;
-  if (late) await withTimeout(late, 'Late work', leftMs).catch(() => {});
+  if (!late) return true;
+  return withTimeout(late, '', ms).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Processes one message and settles it. Never rejects, so that the other messages of the batch go on. */

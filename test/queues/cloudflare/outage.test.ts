@@ -11,6 +11,35 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+test('a batch runs no further delivery while the record of an earlier one is missing', async () => {
+  vi.useFakeTimers();
+  const store = durableStore(() => ({
+    complete: async () => {
+      throw new Error('D1_ERROR: Too many API requests by single Worker invocation.');
+    },
+  }));
+  const handler = vi.fn();
+  const receiver = newReceiver({ store }).on('order:paid', handler);
+  const bodies: unknown[] = [];
+  const queue = cloudflareQueue({ send: async (body) => void bodies.push(body) });
+  for (let index = 0; index < 10; index++) await enqueue(queue, newDelivery());
+  const messages = bodies.map((body, index) => {
+    return { id: `${index}`, body, attempts: 1, ack: vi.fn(), retry: vi.fn() };
+  });
+  const ended = vi.fn();
+  const worker = cloudflareWorker(receiver, { queue: 'live', deadLetterQueue: 'dead' });
+  void worker({ queue: 'live', messages }, {}).then(ended);
+
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(handler).toHaveBeenCalledTimes(4);
+  // A retry of what was done would only repeat it.
+  expect(messages.map(({ ack }) => ack.mock.calls.length)).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
+  for (const { retry } of messages.slice(4)) expect(retry).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(320_000);
+  expect(ended).toHaveBeenCalledOnce();
+  expect(handler).toHaveBeenCalledTimes(4);
+});
+
 test('a batch waits for the record of a handled delivery until the store is back after a minute', async () => {
   vi.useFakeTimers();
   let isDown = true;
