@@ -55,6 +55,24 @@ export async function* entriesOf(
   }
 }
 
+/**
+ * Reads the entries of a page at once, and yields the results in order. So a store such as D1, of which a Worker has few
+ * queries, can answer the questions about a page with one query.
+ */
+export async function* pageAtOnce<Entry, Read>(
+  entries: AsyncIterable<Entry>,
+  read: (entry: Entry) => Promise<Read>,
+): AsyncGenerator<Read, void, undefined> {
+  let page: Entry[] = [];
+  for await (const entry of entries) {
+    page.push(entry);
+    if (page.length < PER_PAGE) continue;
+    yield* await Promise.all(page.map(read));
+    page = [];
+  }
+  yield* await Promise.all(page.map(read));
+}
+
 /** How many old entries in a row end the reading. The time of a single entry may be wrong. */
 const MIN_OLD = 3;
 

@@ -1,10 +1,11 @@
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection } from '../request/outcome.js';
+import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Effect } from '../stores/ledger.js';
 import type { DeliveryStatus } from './delivery-status.js';
 import type { MissedFacts } from './earlier-deliveries.js';
 import { PAID } from './endpoint.js';
-import { entriesOf, untilSettled } from './entries.js';
+import { entriesOf, pageAtOnce, untilSettled } from './entries.js';
 import { type EntryFound, readEntry, timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import type { ReconcileSettings } from './reconcile-options.js';
@@ -56,8 +57,11 @@ export async function readHistories(
   await untilSettled(
     () => found.size,
     async (seen) => {
-      for await (const entry of entriesOf(settings, pace, seen, () => {})) {
-        const read = await readEntry(entry, settings, sends);
+      const readOne = async (entry: WebhookLog) => {
+        return { entry, read: await readEntry(entry, settings, sends) };
+      };
+      const entries = entriesOf(settings, pace, seen, () => {});
+      for await (const { entry, read } of pageAtOnce(entries, readOne)) {
         if (typeof read === 'string' || read.recordId === undefined) continue;
         if (!read.event.startsWith('order:')) continue;
         const history = found.get(read.recordId) ?? emptyHistory();

@@ -69,17 +69,18 @@ export async function findUnlogged(
         unreadable += 1;
       };
       for await (const orders of orderPages(settings, pace, seen, onUnreadable)) {
-        for (const order of orders) {
+        const add = async (order: Order) => {
           const at = timeOr(order.updated_at, timeOr(order.created_at, now));
-          if (at < since || logged.has(order.id) || !receiver.isPaid(order)) continue;
+          if (at < since || logged.has(order.id) || !receiver.isPaid(order)) return;
           if (sends && isYoungerThan(pendingAfterMs, order, now)) {
             waiting += 1;
-            continue;
+            return;
           }
           const read = () => receiver.readOrder(order, urls[0] ?? '');
           const isDone = unlogged.get(order.id)?.isDone ?? (await before.has(read));
           unlogged.set(order.id, { ...toMissed(order, at), isDone, isUnsafe: false });
-        }
+        };
+        await Promise.all(orders.map(add));
       }
     },
   );

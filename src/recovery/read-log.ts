@@ -4,7 +4,7 @@ import { DoneBefore } from './completed-keys.js';
 import { Copies } from './copies.js';
 import type { DeliveryStatus } from './delivery-status.js';
 import { PAID } from './endpoint.js';
-import { entriesOf, untilSettled } from './entries.js';
+import { entriesOf, pageAtOnce, untilSettled } from './entries.js';
 import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
 import { OrderStates } from './order-states.js';
 import { OrdersInLog } from './orders-in-log.js';
@@ -82,17 +82,26 @@ export async function readLog(
       const onUnreadable = () => {
         counts.unreadable += 1;
       };
-      for await (const entry of entriesOf(read, pace, seen, onUnreadable, onOther)) {
+      const ask = async (entry: WebhookLog) => {
         const found = await readEntry(entry, settings, sends);
-        if (typeof found === 'object') {
-          await answers.add(entry, found);
-          states.add(found, entry.created_at);
-        }
+        if (typeof found === 'string') return { entry, found };
+        const isOpen = found.missed && !missed.has(entry.id);
+        const asked = isOpen && (found.status !== 'queued' || queued);
+        const [isDoneNow] = await Promise.all([
+          asked ? isDone(found) : undefined,
+          answers.add(entry, found),
+        ]);
+        return { entry, found, isDoneNow };
+      };
+      const entries = entriesOf(read, pace, seen, onUnreadable, onOther);
+      for await (const { entry, found, isDoneNow } of pageAtOnce(entries, ask)) {
+        if (typeof found === 'object') states.add(found, entry.created_at);
         if (found === 'unknownShop') await onOther(entry, true);
         const sentAt = timeOr(entry.created_at, settings.now);
         if (isPaidOrder(found, isTelling)) firstPaidAt = Math.min(firstPaidAt, sentAt);
         if (sentAt < settings.since) {
-          if (logged && isPaidOrder(found, isTelling) && (!found.missed || (await isDone(found))))
+          if (!logged || !isPaidOrder(found, isTelling)) continue;
+          if (!found.missed || (isDoneNow ?? (await isDone(found))))
             logged.add(found.recordId, entry.url);
           continue;
         }
@@ -111,7 +120,7 @@ export async function readLog(
           onUnreadable();
         } else if (found.missed && !isLeft) {
           again.add(entry.id);
-          const wasDone = known?.isDone ?? (await isDone(found));
+          const wasDone = known?.isDone ?? isDoneNow ?? (await isDone(found));
           if (wasDone) copies.addHandled(found);
           else states.want(found);
           const mayRepeat = found.status === 'edited' || copies.has(found);

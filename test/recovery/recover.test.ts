@@ -399,8 +399,8 @@ describe('a missed delivery', () => {
     const client = provider({ logs: [entry(1), entry(2)] });
     const { deliveries } = await recover({ receiver: shop.receiver, client, url: URL, now: NOW });
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['listed', 'listed']);
-    // Both keys of the first delivery, at once.
-    expect(asked).toBe(2);
+    // Both keys of each delivery, at once.
+    expect(asked).toBe(4);
   });
 
   test('is only listed without apply', async () => {

@@ -16,6 +16,10 @@ export const NOW = `CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)`;
 export const FIND_EFFECTS = `SELECT DISTINCT key FROM webhook_effect
 WHERE key IN (SELECT value FROM json_each(?))`;
 
+/** keys, as JSON. Finds the keys that `isDone` is true for. */
+export const FIND_DONE = `SELECT key FROM webhook_delivery
+WHERE key IN (SELECT value FROM json_each(?)) AND state = 'done' AND ifnull(purge_at > ${NOW}, 1)`;
+
 const NEXT_FENCE = `max(fence + 1, ${NOW})`;
 const LATE = `not_before < ${NOW} - ${STALLED_MS}`;
 const STALLED = `state IN ('leased', 'retry') AND ${LATE}`;

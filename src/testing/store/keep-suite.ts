@@ -75,6 +75,9 @@ export function defineKeeping(test: StoreTest): void {
     const held = await acquire({}, dead);
     await store.fail(dead.key, held.fence, { ...RETRY, permanent: true });
     assert.equal(await store.isDone(dead.key), false);
+    // Recovery asks for many keys at once.
+    const asked = [old, delivery, dead, effect, delivery].map(({ key }) => store.isDone?.(key));
+    assert.deepEqual(await Promise.all(asked), [false, true, false, true, true]);
   });
 
   test('keeps a dead delivery for the operator, even if it would have expired', async (tested) => {
