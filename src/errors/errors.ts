@@ -192,7 +192,8 @@ export type WebhookErrorCode =
   | 'lease_lost'
   /**
    * The store could not record how a delivery ended, so its handlers may run once more. To do: check the store,
-   * and whether the work of the handlers may be repeated.
+   * and whether the work of the handlers may be repeated. If D1 reports too many API requests, the invocation of the
+   * Worker had used up its queries: set the `max_batch_size` of the queue's consumer to 5.
    */
   | 'outcome_unrecorded'
   /**

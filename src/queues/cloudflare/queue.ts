@@ -27,6 +27,9 @@ export interface CloudflareQueueOptions {
  * Hands deliveries to a Cloudflare Queue. Pass it as the `queue` of a receiver. A Worker with
  * {@link cloudflareWorker} consumes the queue.
  *
+ * With `d1Store`, set the `max_batch_size` of the consumers to 5: D1 allows an invocation 50 queries on Workers Free, and
+ * 1,000 on Paid. A delivery takes 5, plus those of your handlers, and a new isolate up to 6.
+ *
  * @param queue - The binding of the queue's producer.
  * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to check.
  *

@@ -169,7 +169,10 @@ const DELAYS = {
   retry: [15, 12 * 60 * 60],
   /** Another worker is processing the delivery, or the store is down. */
   wait: [5, 10 * 60],
-  /** After the dead-letter queue, a message is lost: 100 retries last for 3 days, the default of 3 for 7 minutes. */
+  /**
+   * After the dead-letter queue, a message is lost: 100 retries last for 3 days, the default of 3 for 7 minutes. On Workers
+   * Free, a queue keeps a message for 24 hours at most.
+   */
   dead: [60, 60 * 60],
 } as const satisfies Record<string, readonly [first: number, most: number]>;
 
