@@ -52,6 +52,7 @@ declare global {
 
   const receiver: core.Receiver;
   function makeReceiver(): core.Receiver;
+  function makeReceiver(env: Env): core.Receiver;
   function makeReceiver(secret: string): core.Receiver;
   const store: core.IdempotencyStore;
   const app: expressFunction.Express;
@@ -76,6 +77,7 @@ declare global {
   type HandOff = core.HandOff;
   interface Env {
     readonly WEBHOOK_SECRET: string;
+    readonly ACCESS_TOKEN: string;
     readonly DELIVERIES: DurableObjectNamespace;
     readonly WEBHOOKS: Queue;
     readonly BODIES: R2Bucket;
