@@ -58,7 +58,8 @@ function guardMethods<Tx extends object>(tx: Tx, gate: Gate): Tx {
         case 'listen':
           return (...args: unknown[]) => {
             const refused = gate.refusal(() => toText(args[0]));
-            return refused ? Promise.reject(refused) : Reflect.apply(value, target, args);
+            if (!refused) return Reflect.apply(value, target, args);
+            return name === 'query' ? failQuery(args, refused) : Promise.reject(refused);
           };
         case 'rollback':
           return () => Promise.reject(endsTransaction('rollback()'));
@@ -72,6 +73,36 @@ function guardMethods<Tx extends object>(tx: Tx, gate: Gate): Tx {
       }
     },
   });
+}
+
+/**
+ * Fails a query as `pg` does: in its callback, in a query object such as a cursor, or else with a promise. A promise that
+ * the caller does not expect would end the process, and the callback would never be called.
+ */
+function failQuery([query, ...rest]: readonly unknown[], error: Error): unknown {
+  const callback = [optionOf(query, 'callback'), ...rest].find(isFunction);
+  if (isQueryObject(query)) {
+    query.callback ??= callback;
+    queueMicrotask(() => query.handleError(error));
+    return query;
+  }
+  if (!callback) return Promise.reject(error);
+  queueMicrotask(() => callback(error));
+  return undefined;
+}
+
+/** A query of `pg` that takes its answers itself, such as a cursor. */
+interface QueryObject {
+  callback?: unknown;
+  handleError(error: Error): void;
+}
+
+function isQueryObject(value: unknown): value is QueryObject {
+  return hasMethods(value, 'submit', 'handleError');
+}
+
+function isFunction(value: unknown): value is (error: Error) => unknown {
+  return typeof value === 'function';
 }
 
 /** Returns the text of a query, of its configuration, or of a template. */

@@ -98,6 +98,39 @@ withPostgres('PostgreSQL', () => {
       });
     });
 
+    /** Every way to run a statement of which `pg` reports the error without a promise. */
+    type Report = (error: Error | null) => void;
+    const statements: Record<string, (tx: pg.PoolClient, text: string, report: Report) => unknown> =
+      {
+        'a text': (tx, text, report) => tx.query(text, report),
+        'a text with values': (tx, text, report) => tx.query(text, [], report),
+        'a configuration': (tx, text, report) =>
+          tx.query(Object.assign({ text }, { callback: report })),
+        'a query object with a callback': (tx, text, report) =>
+          Reflect.apply(tx.query, tx, [new pg.Query(text), report]),
+        'a query object with a listener': (tx, text, report) =>
+          tx
+            .query(new pg.Query(text))
+            .on('error', report)
+            .on('end', () => report(null)),
+      };
+    test.each(Object.keys(statements))('reports an error where pg would: %s', async (form) => {
+      const run = (tx: pg.PoolClient, text: string) =>
+        new Promise<void>((resolve, reject) => {
+          statements[form]?.(tx, text, (error) => (error ? reject(error) : resolve()));
+        });
+      let kept: pg.PoolClient | undefined;
+      const { isDone, error } = await runInStore(postgresStore(pool), async (tx) => {
+        kept = tx;
+        await run(tx, SELL);
+        await expect(run(tx, 'COMMIT')).rejects.toMatchObject({ code: 'transaction_missing' });
+      });
+      expect({ isDone, error }).toEqual({ isDone: true, error: undefined });
+      const late = async () => kept && (await run(kept, SELL));
+      await expect(late()).rejects.toMatchObject({ code: 'transaction_missing' });
+      expect(await pieces()).toBe(9);
+    });
+
     test('counts as rolled back if PostgreSQL answers COMMIT with ROLLBACK', async () => {
       const one = open(1);
       const clients: pg.PoolClient[] = [];
