@@ -105,8 +105,9 @@ export type UsageErrorCode =
   | 'target_invalid'
   /**
    * A ledger was not given the transaction of the effect, or its transaction has ended; or a handler with
-   * `transaction` has ended its transaction, or used it afterwards. To do: pass the transaction in which the effect
-   * happens, before it ends; leave out `COMMIT`, `ROLLBACK` and `release()`, and await each statement.
+   * `transaction` has ended its transaction, used it afterwards, or caught the error of a statement in it. To do:
+   * pass the transaction in which the effect happens, before it ends; leave out `COMMIT`, `ROLLBACK` and
+   * `release()`, await each statement, and let its error throw.
    */
   | 'transaction_missing'
   /**

@@ -1,3 +1,4 @@
+import { UsageError } from '../../errors/errors.js';
 import { withoutData } from '../guard.js';
 import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
 import {
@@ -19,6 +20,7 @@ import {
   readBegun,
   WAITED_TOO_LONG,
 } from './transact-statements.js';
+import { rolledBack } from './transaction.js';
 
 /** How often a transaction that failed because of a concurrent one is run, at most. */
 const MAX_RUNS = 3;
@@ -118,7 +120,8 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
     try {
       await session.commit(commit(terms, begun === 'known'));
     } catch (cause) {
-      if (sqlState(cause) === RECORDED_NOTHING) throw endedByHandler();
+      const byHandler = causedByHandler(cause);
+      if (byHandler) throw byHandler;
       // The server has rolled back, and says why. Any other error may have come after the commit.
       if (isVerdict(cause)) throw cause;
       const isDone = 'keepMs' in terms.record && (await this.#isDone(terms.key).catch(() => false));
@@ -126,6 +129,29 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
     }
     return { state: begun === 'known' ? 'known' : 'done' };
   }
+}
+
+/** Returns the advice for an error of the last statements that what the handler ran before has caused. */
+function causedByHandler(cause: unknown): UsageError | undefined {
+  const state = sqlState(cause);
+  if (state === RECORDED_NOTHING) return endedByHandler();
+  if (state === ABORTED) return rolledBack();
+  return HIDDEN.test(`${state} ${cause}`) ? tableHidden(cause) : undefined;
+}
+
+/** The error of a statement after one that has failed. */
+const ABORTED = '25P02';
+/** The store's table is not in the search path, or the role may not write to it. */
+const HIDDEN = /^(?:42P01|42501) .*\bwebhook_delivery\b/;
+
+function tableHidden(cause: unknown): UsageError {
+  return new UsageError(
+    'transaction_missing',
+    'The store cannot record the delivery in the transaction of the handler, because PostgreSQL does not find the ' +
+      'table webhook_delivery, or does not allow it. If the handler changes search_path or the role, reset them ' +
+      'before it ends.',
+    { cause: withoutData(cause) },
+  );
 }
 
 function isPassing(error: unknown): boolean {

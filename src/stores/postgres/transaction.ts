@@ -102,10 +102,12 @@ async function transact<Tx extends PgPoolClient>(
   release();
 }
 
-function rolledBack(): UsageError {
+/** The error for work in which a statement has failed without an error that throws. */
+export function rolledBack(): UsageError {
   return new UsageError(
     'transaction_missing',
     'PostgreSQL has rolled the transaction back at COMMIT, because a statement had failed. Await each statement, ' +
-      'and let its error throw.',
+      'and let its error throw. To continue after a failed statement, use ON CONFLICT DO NOTHING, or ' +
+      'SAVEPOINT before it and ROLLBACK TO after it.',
   );
 }

@@ -53,3 +53,22 @@ test.each(['exec', 'sql', 'rollback'] as const)(
     });
   },
 );
+
+test.each(['SET LOCAL search_path TO shop', 'SET LOCAL ROLE clerk'])(
+  'a handler is told to undo what hides the table of the store: %s',
+  async (setting) => {
+    const { database, pieces } = await open();
+    await database.exec('DROP ROLE IF EXISTS clerk; CREATE ROLE clerk');
+    const store = postgresStore(database);
+    const { isDone, error } = await runInStore(store, async (tx) => {
+      await tx.exec(SELL);
+      await tx.exec(setting);
+    });
+    expect(error).toMatchObject({
+      code: 'transaction_missing',
+      message: expect.stringMatching(/search_path.*role/),
+      cause: { message: expect.stringContaining('webhook_delivery') },
+    });
+    expect({ isDone, pieces: await pieces() }).toEqual({ isDone: false, pieces: 10 });
+  },
+);

@@ -69,6 +69,20 @@ export function describeWork<Tx extends PostgresClient>(
       return { ...driver, work };
     };
 
+    test('is told to use a savepoint if it has caught the error of a statement', async () => {
+      const { work, run, pieces } = await start('the store');
+      const { isDone, error } = await work(async (tx) => {
+        await run(tx, SELL);
+        const broken = async () => await run(tx, BREAK);
+        await broken().catch(() => {});
+      });
+      expect(error).toMatchObject({
+        code: 'transaction_missing',
+        message: expect.stringMatching(/ON CONFLICT DO NOTHING.*SAVEPOINT/),
+      });
+      expect({ isDone, pieces: await pieces() }).toEqual({ isDone: false, pieces: 10 });
+    });
+
     describe.each(ways)('in %s', (way) => {
       test.each([0, 1, 2, 3, 4])(
         'is done whole or not at all if it does not await a branch that fails after %i reads',
