@@ -1,5 +1,6 @@
 import { validateHeaderValue } from 'node:http';
 import type { IdempotencyStore, StoredDelivery } from 'storefront-webhooks';
+import { describeError } from '../../errors/text.js';
 import { invalidKey } from '../../request/key.js';
 import { pause } from '../../runtime/timing.js';
 import { type DeliveryReport, deliveryLine, failureLines } from '../delivery.js';
@@ -12,6 +13,7 @@ import {
   sendOne,
   toReplayOptions,
 } from '../send-options.js';
+import { findNow } from './pages.js';
 
 /**
  * Sends a delivery to the shop, whose process runs it under the same key as before. The report has an `otherKey` or an
@@ -71,20 +73,33 @@ async function findFault(
   if (key !== invalid && ranAs !== key && ranAs !== invalid)
     return { ...ELSEWHERE, otherKey: ranAs };
   if (outcome !== 'handled' && outcome !== 'duplicate') return undefined;
-  return (await isSoonDone(store, [ranAs, invalid])) ? undefined : OTHER_STORE;
+  const keys = [ranAs, invalid];
+  const giveUpAt = performance.now() + DONE_WITHIN_MS;
+  for (;;) {
+    const found = await isIn(store, keys, outcome).catch(unreadable);
+    if (found === true) return undefined;
+    if (performance.now() > giveUpAt) return found || OTHER_STORE;
+    await pause(100);
+  }
 }
 
 /** Longer than a short failure of the store: the shop answers meanwhile, and records the delivery afterwards. */
 const DONE_WITHIN_MS = 2_000;
 
-/** Returns whether one of the keys is done in the store now, or soon. `true` if the store has no `isDone`. */
-async function isSoonDone(store: IdempotencyStore, keys: readonly string[]): Promise<boolean> {
-  const giveUpAt = performance.now() + DONE_WITHIN_MS;
-  for (;;) {
-    for (const key of keys) if ((await store.isDone?.(key).catch(() => false)) ?? true) return true;
-    if (performance.now() > giveUpAt) return false;
-    await pause(100);
+/**
+ * Returns whether the store has one of the keys as done, or as dead after a copy of the delivery: the shop parks the
+ * delivery while a copy runs, and answers `duplicate` to the copy. `true` if the store has no `isDone`.
+ */
+async function isIn(
+  store: IdempotencyStore,
+  keys: readonly string[],
+  outcome: string,
+): Promise<boolean> {
+  for (const key of keys) {
+    if ((await store.isDone?.(key)) ?? true) return true;
+    if (outcome === 'duplicate' && (await findNow(store, key, ['dead']))) return true;
   }
+  return false;
 }
 
 export function isHeaderValue(value: string): boolean {
@@ -132,6 +147,13 @@ const OTHER_STORE = {
     'The receiver at this address answered that the delivery is handled, but this store does not have it as done. So that receiver uses another store, as another shop or a staging server does, or it could not record the delivery yet. The delivery stays in this store.',
   fix: 'Check first whether that receiver has delivered the order. Then send the delivery to the shop of this store. If the address is right, the stderr of the shop says why it could not record the delivery: wait until dead show reports it as handled.',
 } as const;
+
+function unreadable(error: unknown): Fault {
+  return {
+    cause: `The shop answered, but this store could not be read to check that the shop uses it: ${describeError(error)}`,
+    fix: 'Repair the connection to the store. Then check with dead show whether the delivery is handled, before you send it again.',
+  };
+}
 
 const QUEUED = {
   good: false,

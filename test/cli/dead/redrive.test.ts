@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import {
   createReceiver,
@@ -279,6 +280,69 @@ describe('checks that this shop has run the delivery,', () => {
       overdue.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
       overdue.close();
     }
+  });
+
+  test('and takes a delivery for its own that it parks while a copy waits', async () => {
+    const { store, file } = await leave([paidOrder()], {});
+    const [dead] = await store.list({ state: 'dead' });
+    if (!dead) throw new Error('It was not parked.');
+    await store.redrive(dead.key);
+    const terms = { owner: 'a', leaseMs: 0, keepMs: 60_000, maxCrashes: 5 };
+    await store.claim({ ...dead, receivedAt: Number(dead.receivedAt) }, terms);
+    // Its process has died in each attempt.
+    const database = new Database(file);
+    database.exec('UPDATE webhook_delivery SET attempts = 5, renewed = 1');
+    database.close();
+    const slow = forward(store, {
+      async claim(...args) {
+        await pause(300);
+        return store.claim(...args);
+      },
+    });
+    const receiver = receiverWith(slow, {}).on('order:paid', () => {});
+    const handle = toNodeHandler(receiver);
+    const body = new TextEncoder().encode(JSON.stringify(paidOrder()));
+    const headers = {
+      'x-service-event': 'order:paid',
+      'x-service-webhook': 'whl_0',
+      'x-service-signature': sign(body, SECRET),
+    };
+    const { url } = await serve(
+      createServer((request, response) => {
+        // The provider's own retry comes just before.
+        void receiver.receive({ method: 'POST', headers, body });
+        handle(request, response);
+      }),
+    );
+    const redrive = ['dead', 'redrive', file, '--state', 'failing', '--apply', '--to', url];
+    const done = await run(redrive, { env });
+    expect([done.status, done.records()]).toMatchObject([
+      0,
+      [{ outcome: 'duplicate', good: true }],
+    ]);
+    expect(await store.count({ state: 'dead' })).toBe(1);
+  });
+
+  test('and reports a store that it cannot read', async () => {
+    const { file } = await leave([paidOrder()], {});
+    const other = receiverWith(sqliteStore(new Database(':memory:')), {});
+    other.on('order:paid', () => {
+      const database = new Database(file);
+      database.exec('ALTER TABLE webhook_delivery RENAME COLUMN state TO status');
+      database.close();
+    });
+    const done = await redriveTo(other, file);
+    const [record] = done.records();
+    expect([done.status, record]).toMatchObject([
+      1,
+      {
+        ...{ status: 200, outcome: 'handled', good: false },
+        cause: expect.stringMatching(/could not be read.*no such column/),
+        fix: expect.stringContaining('store'),
+      },
+    ]);
+    expect(record).not.toHaveProperty('otherStore');
+    expect(done.stderr).toContain('run this command again');
   });
 
   const wrapped = { id: 'whl_in_body', event: 'order:paid', data: paidOrder() };
