@@ -74,7 +74,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
     if (isHeaderValue(value)) continue;
     throw new UsageError(
       'option_invalid',
-      `${flag} ${JSON.stringify(value)} cannot be sent: an HTTP header cannot hold it. Use ASCII characters.`,
+      `${flag} ${JSON.stringify(value)} cannot be sent: an HTTP header cannot hold it. Leave out line breaks and other control characters, and use ASCII characters.`,
     );
   }
   const saved = readSource(what, host, event);

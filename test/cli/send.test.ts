@@ -232,7 +232,10 @@ describe('storefront-webhooks send', () => {
     [['order:paid', 'http://localhost/in', '--set', 'status'], /path=value/],
     [['order:paid', 'http://localhost/in', '--id', '👩'], /--id "👩" .*header/],
     [['order:paid', 'http://localhost/in', '--event', '订单'], /--event "订单" .*header/],
-    [['order:paid', 'http://localhost/in', '--forge-event', 'a\nb'], /--forge-event "a\\nb"/],
+    [
+      ['order:paid', 'http://localhost/in', '--forge-event', 'a\nb'],
+      /"a\\nb" .*Leave out line breaks/,
+    ],
     [['order:paid', 'http://shop.example/in'], /plain|https/i],
     [['order:paid', 'nowhere'], /address|URL/],
     [['order:paid', 'http://localhost/in', '--duplicate', '0'], /1 or more/],
