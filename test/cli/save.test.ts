@@ -108,6 +108,28 @@ describe('storefront-webhooks save', () => {
     expect(readFileSync(join(project, file), 'utf8')).toContain(call);
   });
 
+  test.each([
+    'key',
+    'auth',
+    'access_key',
+    'accessKey',
+    'password',
+    'pass',
+    'sig',
+    'signature',
+    'X-Amz-Signature',
+    'code',
+  ])('replaces the credential in the query of the log: %s', async (name) => {
+    const url = `https://shop.test/in?keyboard=qwerty&author=ann&monkey=1&${name}=s3cr3t&pass_on=1&design=2`;
+    const log = { id: 'whl_9', url, event: 'order:paid', payload: {}, response_code: 500 };
+    write('log.json', JSON.stringify(log));
+    const { redacted, test: file } = JSON.parse((await run('save', 'log.json')).stdout);
+    expect(redacted).toEqual([`?${name}`]);
+    expect(readFileSync(join(project, file), 'utf8')).toContain(
+      new URL(url.replace('s3cr3t', 'redacted')).search,
+    );
+  });
+
   test('replaces a secret in the query of the log, unless --as-is is given', async () => {
     const url =
       'https://shop.test/in?shop=eu&token=s3cr3t&e%6Dail=jane%40x.test&by=jane@x.test&API_KEY=k';

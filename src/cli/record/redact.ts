@@ -82,7 +82,8 @@ export function redactQuery(address: string): Redacted {
     .split('&')
     .map((part) => {
       const [[name, value] = ['', '']] = [...new URLSearchParams(part)];
-      const credential = TELLING_HEADERS.test(name) ? 'redacted' : undefined;
+      const isCredential = TELLING_HEADERS.test(name) || isCredentialName(name);
+      const credential = isCredential ? 'redacted' : undefined;
       const standIn = standInForValue(value, standInFor(name) ?? credential);
       if (standIn === undefined || standIn === value) return part;
       names.add(`?${name}`);
@@ -143,6 +144,14 @@ function nameInPointer(step: string): string {
 /** Matches headers that reveal the sender, its address or its credentials. */
 const TELLING_HEADERS =
   /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api[-_]?key/i;
+
+/** Matches the last word of a parameter that holds a credential: `access_key`, but not `monkey` or `design`. */
+const CREDENTIAL =
+  /(^|[^a-z])(key|auth|sig|signature|hmac|jwt|pass|pwd|passwd|credentials?)$|^code$/i;
+
+function isCredentialName(name: string): boolean {
+  return CREDENTIAL.test(name.replace(/([a-z])([A-Z])/g, '$1_$2'));
+}
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
