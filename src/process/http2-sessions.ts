@@ -20,7 +20,10 @@ function emitsSessions(server: object): server is SessionServer {
   return 'on' in server && typeof server.on === 'function';
 }
 
-/** Remembers the session of a request until it closes, and each later one of its server, so that `close({ server })` can end them. */
+/**
+ * Remembers the session of a request until it closes, and each later one of its server, so that `close({ server })` can
+ * end them.
+ */
 export function rememberSession(session: Http2Session | undefined): void {
   const server = session && 'server' in session ? session.server : undefined;
   if (!session || typeof server !== 'object' || server === null) return;
