@@ -11,7 +11,7 @@ import { isProof, type Result, resultLines } from './check/result.js';
 import { genuine, ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
 import type { Row } from './check/trial.js';
-import { toCount } from './numbers.js';
+import { toTimeout } from './numbers.js';
 import { addSecretFlags, collect, readSecrets, type SecretFlags } from './secrets.js';
 import { sendingArgs } from './send-options.js';
 import type { Session } from './session.js';
@@ -68,8 +68,13 @@ export function addCheck(program: Command, session: Session): void {
     .option('--unpaid <what>', 'an unpaid order, if the status of an order is not a number')
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
-    .option('--goods-within <ms>', 'how long to wait for goods after the answer', toCount, GOODS_MS)
-    .option('--timeout <ms>', 'how long to wait for an answer', toCount, TIMEOUT_MS)
+    .option(
+      '--goods-within <ms>',
+      'how long to wait for goods after the answer',
+      toTimeout,
+      GOODS_MS,
+    )
+    .option('--timeout <ms>', 'how long to wait for an answer', toTimeout, TIMEOUT_MS)
     .option('--plain-http', 'allow plain HTTP beyond a private network', false)
     .option('--yes', 'do not ask before sending beyond a private network', false);
   addSecretFlags(command)

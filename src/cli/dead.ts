@@ -16,7 +16,7 @@ import {
   toShown,
 } from './dead/states.js';
 import { toFilter } from './dead/where.js';
-import { toCount } from './numbers.js';
+import { toCount, toTimeout } from './numbers.js';
 import type { Printer } from './printer.js';
 import { addSecretFlags } from './secrets.js';
 import type { Session } from './session.js';
@@ -65,7 +65,7 @@ export function addDead(program: Command, session: Session): void {
         'sign each again and send it to the receiver of the shop, so that it runs now',
       )
       .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
-      .option('--timeout <ms>', 'how long to wait for an answer of the shop', toCount, 60_000)
+      .option('--timeout <ms>', 'how long to wait for an answer of the shop', toTimeout, 60_000)
       .option('--plain-http', 'allow plain HTTP to another machine', false)
       .option('--max <number>', 'how many to put back at most', toCount, 1_000),
   );

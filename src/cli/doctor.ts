@@ -10,7 +10,7 @@ import { toLines } from './doctor/lines.js';
 import { listenOnce, signatureOf } from './doctor/listen.js';
 import type { Received } from './doctor/messages.js';
 import type { Host } from './host.js';
-import { toCount, toNumber } from './numbers.js';
+import { toPort, toTimeout } from './numbers.js';
 import { addSecretFlags, collect, readNamedSecrets, type SecretFlags } from './secrets.js';
 import type { Session } from './session.js';
 import { readBytes } from './source.js';
@@ -47,8 +47,8 @@ export function addDoctor(program: Command, session: Session): void {
       '--compare <file>',
       'another recording, nearer to the provider: finds the hop that changed the body',
     )
-    .option('--listen [port]', 'receive one delivery over HTTP on this machine', toNumber)
-    .option('--timeout <ms>', 'how long --listen waits', toCount, 300_000);
+    .option('--listen [port]', 'receive one delivery over HTTP on this machine', toPort)
+    .option('--timeout <ms>', 'how long --listen waits', toTimeout, 300_000);
   addSecretFlags(command)
     .addHelpText(
       'after',

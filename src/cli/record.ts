@@ -13,7 +13,7 @@ import {
   subjectOf,
 } from './delivery.js';
 import { numbersIn, toFileName, toFixtureText, writeNew } from './fixture-file.js';
-import { toCount, toNumber } from './numbers.js';
+import { toCount, toPort, toTimeout } from './numbers.js';
 import type { Printer } from './printer.js';
 import { type Answered, type Arrived, createProxy } from './record/proxy.js';
 import { nameOf, outcomeOf, type RecordingRules, toRecording } from './record/to-fixture.js';
@@ -41,13 +41,13 @@ export function addRecord(program: Command, session: Session): void {
     .description(
       'Listens on this machine, passes each request on to the server at <url> unchanged, and passes its answer back. Saves each delivery as a .hook.json file, which replay can send again. Runs until it is interrupted.',
     )
-    .option('--port <number>', 'the port to listen on; 0 takes any free port', toNumber, 0)
+    .option('--port <number>', 'the port to listen on; 0 takes any free port', toPort, 0)
     .option('--out <folder>', 'the folder to save to', 'test/webhooks')
     .option('--as-is', 'keep customer data, goods and signatures in the saved files', false)
     .option('--header-prefix <text>', 'the prefix of the webhook headers (default: X-Service-)')
     .option('--limit <bytes>', 'the largest body to accept', toCount, 1024 * 1024)
     .option('--max <number>', 'how many to save; later ones are only passed on', toCount, 1000)
-    .option('--timeout <ms>', 'how long to wait for an answer', toCount, 60_000)
+    .option('--timeout <ms>', 'how long to wait for an answer', toTimeout, 60_000)
     .option('--plain-http', 'allow plain HTTP to another machine', false);
   addSecretFlags(command)
     .addHelpText(

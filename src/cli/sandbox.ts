@@ -10,7 +10,7 @@ import {
 } from 'storefront-webhooks/sandbox';
 import { isLoopback, parseAddress } from '../runtime/address.js';
 import { toLine } from './columns.js';
-import { toNumber } from './numbers.js';
+import { toNumber, toPort } from './numbers.js';
 import type { Printer } from './printer.js';
 import type { Session } from './session.js';
 
@@ -34,7 +34,7 @@ export function addSandbox(program: Command, session: Session): void {
     .description(
       'Runs the storefront itself on this machine: its API, a shop to buy in, and its webhooks.',
     )
-    .option('--port <number>', 'the port to listen on; 0 takes any free port', toNumber, 4010)
+    .option('--port <number>', 'the port to listen on; 0 takes any free port', toPort, 4010)
     .option('--db <file>', 'keep all data in this SQLite file (default: in memory)')
     .addOption(
       new Option('--variant <name>', 'the shape of products')

@@ -12,7 +12,7 @@ import {
   pageOf,
   subjectOf,
 } from './delivery.js';
-import { toCount } from './numbers.js';
+import { toCount, toTimeout, toTimes } from './numbers.js';
 import type { Printer } from './printer.js';
 import { type SecretFlags, secretArgs } from './secrets.js';
 import { quote } from './shell.js';
@@ -29,13 +29,13 @@ export interface SendingFlags {
 /** Adds the flags of {@link SendingFlags} to a command. */
 export function addSendingFlags(command: Command): Command {
   return command
-    .option('--duplicate <times>', 'how often to send each delivery', toCount, 1)
+    .option('--duplicate <times>', 'how often to send each delivery', toTimes, 1)
     .option('--concurrency <number>', 'how many to send at once', toCount, 1)
     .option(
       '--header-prefix <text>',
       "the prefix of the webhook headers (default: the delivery's own)",
     )
-    .option('--timeout <ms>', 'how long to wait for an answer', toCount, 10_000)
+    .option('--timeout <ms>', 'how long to wait for an answer', toTimeout, 10_000)
     .option('--plain-http', 'allow plain HTTP to another machine', false);
 }
 
@@ -189,7 +189,7 @@ export async function sendAll(
     }
   };
   tellProgress();
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  await Promise.all(Array.from({ length: Math.min(concurrency, sendings.length) }, worker));
   printer.progress(undefined);
   if (printer.isForPeople && sent > 1) {
     const answered = bad === 0 ? 'all answered as expected' : `${bad} not answered as expected`;

@@ -108,6 +108,8 @@ async function redriveAll(
     const sent = await send(store, delivery, flags.to, secret, flags, printer).catch((error) => {
       const action = `left: ${describeError(error)}`;
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
+      // A wrong option, which fails every other delivery, too.
+      if (error instanceof UsageError) throw error;
       return undefined;
     });
     const wasTaken = sent?.good === true;

@@ -14,6 +14,9 @@ import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { redrive } from '../../../src/cli/dead/redrive.js';
+import { processHost } from '../../../src/cli/host.js';
+import { createPrinter } from '../../../src/cli/printer.js';
 import { forward } from '../../../src/stores/contract.js';
 import { paidOrder } from '../../support/deliver.js';
 import { run, SECRET, serve } from '../command.js';
@@ -60,6 +63,25 @@ test.each([
   const args = ['dead', 'redrive', file, '--apply', '--to', url];
   const done = await run(args, { env: { WEBHOOK_SECRET: SECRET } });
   expect([done.status, sent]).toEqual([1, answers.length]);
+});
+
+test('puts back no other delivery if an option is wrong', async () => {
+  const file = await leaveDead(3);
+  const database = new Database(file);
+  onTestFinished(() => void database.close());
+  const store = sqliteStore(database);
+  const { url } = await serve(createServer((_, response) => void response.end()));
+  const written: string[] = [];
+  const output = { write: (text: string) => void written.push(text) };
+  const host = { ...processHost, env: { WEBHOOK_SECRET: SECRET }, stdout: output, stderr: output };
+  const session = { host, printer: createPrinter(host, () => true), end() {} };
+  const flags = {
+    ...{ apply: true, to: url, where: [], plainHttp: false },
+    ...{ max: 1_000, timeout: 0 },
+  };
+  await expect(redrive(store, flags, session)).rejects.toMatchObject({ code: 'option_invalid' });
+  expect(await store.count({ state: 'dead' })).toBe(2);
+  expect(written.join('')).toContain(`"key":"${'0'.padStart(64, '0')}"`);
 });
 
 test.each(['订单:支付', 'order:a-long-event-that-was-cu…'])(
