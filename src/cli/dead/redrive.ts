@@ -10,6 +10,7 @@ import { deliveryLine as deadLine, toRecord } from './lines.js';
 import { deliveriesIn, findNow } from './pages.js';
 import { isElsewhere, isForAll, isHeaderValue, isUnverified, MOST_IN_A_ROW, send } from './send.js';
 import { type Flags, MEANING, mayBeDone, noneOf, type State, toShown } from './states.js';
+import { Stop } from './stop.js';
 import { toFilter } from './where.js';
 
 export interface RedriveFlags extends Flags, SecretFlags {
@@ -71,6 +72,8 @@ async function redriveAll(
   }
   const wanted = await findWanted(store, flags, printer);
   if (flags.to !== undefined && flags.scope === undefined) refuseOtherShops(wanted);
+  const stop = new Stop();
+  if (flags.apply) stop.listen(session);
   let allGood = true;
   let putBack = 0;
   let taken = 0;
@@ -81,16 +84,22 @@ async function redriveAll(
   let hasMore = false;
   let hasUnsent = false;
   let atOther = false;
+  let isStopped = false;
   for (const [index, listed] of wanted.entries()) {
     printer.progress(`${index} of ${wanted.length} done …`);
     // Another process may have handled or put back the delivery since it was listed.
     const delivery = await findNow(store, listed.key, soonIn(listed.state));
     if (!delivery) continue;
+    if (stop.isAsked) {
+      isStopped = true;
+      break;
+    }
     const left = whyLeft(delivery, flags);
     if (left === undefined && putBack === flags.max) {
       hasMore = true;
       break;
     }
+    if (left === undefined) stop.inFlight = delivery.key;
     // Or would be, without --apply. A failing delivery is not put back: it runs when it is sent.
     const isBack =
       left === undefined &&
@@ -103,6 +112,7 @@ async function redriveAll(
       const done = flags.apply ? 'put back' : 'would be put back';
       const action = left ?? (isBack ? done : 'left: it has changed');
       printer.found({ ...toRecord(delivery), action }, () => deadLine(delivery, printer, action));
+      stop.inFlight = undefined;
       continue;
     }
     const sent = await send(store, delivery, flags.to, secret, flags, printer).catch((error) => {
@@ -112,6 +122,7 @@ async function redriveAll(
       if (error instanceof UsageError) throw error;
       return undefined;
     });
+    stop.inFlight = undefined;
     const wasTaken = sent?.good === true;
     taken += wasTaken ? 1 : 0;
     allGood &&= wasTaken;
@@ -152,7 +163,10 @@ async function redriveAll(
   if (hasMore) {
     printer.note(`There are more than ${flags.max}: run it again for the rest, or raise --max.`);
   }
-  return allGood && !hasMore;
+  if (isStopped) {
+    printer.note('Stopped. The others are unchanged: run the command again to resume.');
+  }
+  return allGood && !hasMore && !isStopped;
 }
 
 /** Returns why a delivery is left as it is; `undefined` if it can be put back. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import Database from 'libsql';
 import {
   createReceiver,
@@ -13,13 +13,13 @@ import {
 import { toNodeHandler } from 'storefront-webhooks/node';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { sign } from 'storefront-webhooks/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { redrive } from '../../../src/cli/dead/redrive.js';
 import { processHost } from '../../../src/cli/host.js';
 import { createPrinter } from '../../../src/cli/printer.js';
 import { forward } from '../../../src/stores/contract.js';
 import { paidOrder } from '../../support/deliver.js';
-import { run, SECRET, serve } from '../command.js';
+import { begin, run, SECRET, serve } from '../command.js';
 
 function newFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'redrive-'));
@@ -82,6 +82,45 @@ test('puts back no other delivery if an option is wrong', async () => {
   await expect(redrive(store, flags, session)).rejects.toMatchObject({ code: 'option_invalid' });
   expect(await store.count({ state: 'dead' })).toBe(2);
   expect(written.join('')).toContain(`"key":"${'0'.padStart(64, '0')}"`);
+});
+
+describe('if it is interrupted,', () => {
+  const keyOf = (at: number) => `${at}`.padStart(64, '0');
+
+  test('awaits the answer for the delivery that is put back, which it names, and leaves the others', async () => {
+    const file = await leaveDead(3);
+    const answers: (() => void)[] = [];
+    const { url } = await serve(
+      createServer((request, response) => {
+        request.resume();
+        answers.push(() => response.end('{"outcome":"ignored"}'));
+      }),
+    );
+    const args = ['dead', 'redrive', file, '--apply', '--to', url];
+    const running = begin(args, { env: { WEBHOOK_SECRET: SECRET } });
+    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    running.interrupt();
+    await running.says(new RegExp(`Stopping after the answer for ${keyOf(0)}\\. Interrupt again`));
+    answers[0]?.();
+    const { status, stderr, records } = await running.ended;
+    expect([status, records()]).toMatchObject([1, [{ key: keyOf(0), outcome: 'ignored' }]]);
+    expect(stderr).toMatch(/1 sent, 1 accepted[\s\S]*Stopped\. The others are unchanged/);
+    expect((await run(['dead', 'list', file])).records()).toMatchObject(
+      [1, 2].map((at) => ({ key: keyOf(at), state: 'dead', error: 'no stock' })),
+    );
+  });
+
+  test('stops between two deliveries that it puts back without sending them', async () => {
+    const file = await leaveDead(5);
+    const running = begin(['dead', 'redrive', file, '--apply']);
+    while (running.stdout === '') await setImmediate();
+    running.interrupt();
+    const { status, stderr, records } = await running.ended;
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Stopping\. [\s\S]*Stopped\. /)]);
+    expect(records().length).toBeLessThan(5);
+    const { records: left } = await run(['dead', 'list', file]);
+    expect(left()).toHaveLength(5 - records().length);
+  });
 });
 
 test.each(['订单:支付', 'order:a-long-event-that-was-cu…'])(
