@@ -68,9 +68,17 @@ export function toFileName(event: string): string {
 /** Returns a function that counts on from the highest file number in a folder. */
 export function numbersIn(folder: string): () => number {
   mkdirSync(folder, { recursive: true });
-  const taken = readdirSync(folder).map((name) => Number(/^(\d{4,9})-/.exec(name)?.[1] ?? 0));
-  let last = Math.max(0, ...taken);
+  let last = highestNumber(readdirSync(folder));
   return () => ++last;
+}
+
+/** Returns the highest number that a file name begins with; 0 if there is no number. */
+export function highestNumber(names: readonly string[]): number {
+  // Without spreading: a folder may have more files than a call takes arguments.
+  return names.reduce(
+    (highest, name) => Math.max(highest, Number(/^(\d{4,9})-/.exec(name)?.[1] ?? 0)),
+    0,
+  );
 }
 
 /**

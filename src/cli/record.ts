@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { isLoopback, parseAddress } from '../runtime/address.js';
@@ -175,7 +174,6 @@ class Recorder {
     number: number,
   ): string | undefined {
     const { out, asIs } = this.#rules;
-    const name = `${String(number).padStart(4, '0')}-${toFileName(named.event)}.hook.json`;
     const recording = toRecording(arrived, answered, named, this.#rules);
     if (!recording) {
       this.#printer.note(
@@ -184,10 +182,15 @@ class Recorder {
       return undefined;
     }
     try {
-      const file = writeNew(out, name, toFixtureText(recording), { isPrivate: asIs });
-      if (file !== undefined) this.saved += 1;
-      else this.#printer.note(`${join(out, name)} exists already and was not changed.`);
-      return file;
+      const text = toFixtureText(recording);
+      for (let tried = number; ; tried = this.#nextNumber()) {
+        const name = `${String(tried).padStart(4, '0')}-${toFileName(named.event)}.hook.json`;
+        const file = writeNew(out, name, text, { isPrivate: asIs });
+        // Another process that records into this folder may have taken the number meanwhile.
+        if (file === undefined) continue;
+        this.saved += 1;
+        return file;
+      }
     } catch (error) {
       const why = error instanceof Error ? error.message : 'it failed';
       this.#printer.note(`This delivery was passed on but could not be saved: ${why}`);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { toFileName, writeNew } from '../../src/cli/fixture-file.js';
+import { highestNumber, toFileName, writeNew } from '../../src/cli/fixture-file.js';
 
 test('an existing file is not changed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
@@ -10,6 +10,12 @@ test('an existing file is not changed', () => {
   expect(writeNew(folder, 'a.hook.json', 'second')).toBeUndefined();
   expect(readFileSync(join(folder, 'a.hook.json'), 'utf8')).toBe('first');
   rmSync(folder, { recursive: true });
+});
+
+test('the highest number is found in a folder of many files', () => {
+  const names = Array.from({ length: 300_000 }, (_, at) => `${`${at}`.padStart(4, '0')}-x.json`);
+  expect(highestNumber([...names, 'notes.txt'])).toBe(299_999);
+  expect(highestNumber([])).toBe(0);
 });
 
 test.each([

@@ -404,6 +404,17 @@ describe('storefront-webhooks record', () => {
     expect(recorder.output()).toMatch(/limit \(--max\)[\s\S]*raise --limit/);
   });
 
+  test('saves each delivery, if two commands record into one folder', async () => {
+    const url = await serveReceiver();
+    const recorders = [await record(url), await record(url)];
+    for (const recorder of recorders) {
+      await deliver(recorder.origin, order());
+      await deliver(recorder.origin, order());
+      await told(recorder, 2);
+    }
+    expect(saved()).toEqual([1, 2, 3, 4].map((number) => `000${number}-order-paid.hook.json`));
+  });
+
   test('shows the words of a page in one line, without markup and receipt', async () => {
     const page = '<html>\n  <pre>Cannot POST /</pre>\r\n</html>\n{"a":1,"receipt":"v1.x"}';
     const target = createServer((_, response) => response.writeHead(404).end(page));
