@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { isLoopback, parseAddress } from '../runtime/address.js';
@@ -74,7 +73,7 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
     );
   const { headerPrefix = 'X-Service-', limit, timeout } = flags;
   const recorder = new Recorder(repeat, { ...flags, headerPrefix, secrets }, printer);
-  const server = createProxy({
+  const { server, close } = createProxy({
     ...{ target, limit, timeout },
     onArrived: (arrived) => recorder.arrived(arrived),
     onRefused: (why) => printer.note(why),
@@ -89,20 +88,10 @@ async function run(address: string, flags: Flags, session: Session): Promise<voi
   await interrupted;
   // The next note clears the ^C that the terminal has printed.
   printer.progress('');
-  await close(server);
+  await close();
   const { saved } = recorder;
   printer.note(`${saved} ${saved === 1 ? 'delivery' : 'deliveries'} saved in ${flags.out}.`);
   if (saved > 0) printer.note('Again:', repeat(flags.out));
-}
-
-/** Closes the server. Pending answers may take two more seconds. */
-async function close(server: Server): Promise<void> {
-  const late = setTimeout(() => server.closeAllConnections(), 2000);
-  await new Promise((resolve) => {
-    server.close(resolve);
-    server.closeIdleConnections();
-  });
-  clearTimeout(late);
 }
 
 function readTarget(address: string, { plainHttp }: Flags): URL {

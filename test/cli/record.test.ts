@@ -453,6 +453,25 @@ describe('storefront-webhooks record', () => {
     expect(saved()).toHaveLength(1);
   });
 
+  test('if it is interrupted, ends soon although the target is silent, and saves what it has passed on', async () => {
+    const asked = vi.fn();
+    const closed = vi.fn();
+    const target = createServer((request) => asked(request.resume()));
+    target.on('connection', (socket) => socket.on('close', closed));
+    const recorder = await record(await serve(target), '--timeout', '20000');
+    const answer = deliver(recorder.origin, order()).catch(() => undefined);
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
+    recorder.interrupt();
+    const { stderr, records } = await recorder.ended;
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    await answer;
+    expect(records()).toMatchObject([
+      { status: 0, good: false, cause: expect.stringContaining('record was interrupted') },
+    ]);
+    expect(stderr).toContain('1 delivery saved in');
+    expect(saved()).toHaveLength(1);
+  });
+
   test('saves a delivery whose sender hangs up before the target answers', async () => {
     const target = createServer((request, response) => {
       request.resume();

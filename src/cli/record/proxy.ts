@@ -48,15 +48,25 @@ export interface ProxyOptions {
 /** How much of an answer is kept. That is enough to find its outcome. */
 const KEPT_BYTES = 64 * 1024;
 
+const INTERRUPTED = new Error('record was interrupted before its answer was complete');
+
 /** Headers of the connection, which are not passed on (RFC 9110, section 7.6.1). */
 const HOP = /^(connection|keep-alive|proxy-connection|te|upgrade|expect)$/i;
 /** Headers that `Connection` must not remove (same section). Without them, a body would be read as a new request. */
 const OF_MESSAGE = ['host', 'content-length', 'transfer-encoding', 'trailer'];
 
+/** A server that passes requests on. */
+export interface Proxy {
+  readonly server: Server;
+  /** Ends the server. Pending answers of the target may take two more seconds. Resolves when each was reported. */
+  close(): Promise<void>;
+}
+
 /** Creates a server that passes requests on to the target unchanged, and passes the answers back. */
-export function createProxy(options: ProxyOptions): Server {
+export function createProxy(options: ProxyOptions): Proxy {
   let isReported = false;
-  return createServer((incoming, outgoing) => {
+  const pending = new Map<Promise<void>, AbortController>();
+  const server = createServer((incoming, outgoing) => {
     if (!isDelivery(incoming)) {
       if (!isReported)
         options.onRefused(
@@ -66,11 +76,36 @@ export function createProxy(options: ProxyOptions): Server {
       refuse(outgoing, 403, 'This server does not accept requests from other web pages.');
       return;
     }
-    pass(incoming, outgoing, options).catch(() => outgoing.destroy());
+    const stop = new AbortController();
+    const passed = pass(incoming, outgoing, options, stop.signal)
+      .catch(() => void outgoing.destroy())
+      .finally(() => pending.delete(passed));
+    pending.set(passed, stop);
   });
+  return {
+    server,
+    async close() {
+      const late = setTimeout(() => {
+        for (const stop of pending.values()) stop.abort(INTERRUPTED);
+        server.closeAllConnections();
+      }, 2000);
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeIdleConnections();
+      });
+      // If its sender has hung up, a request to the target may outlive the server.
+      await Promise.all(pending.keys());
+      clearTimeout(late);
+    },
+  };
 }
 
-async function pass(incoming: IncomingMessage, outgoing: ServerResponse, options: ProxyOptions) {
+async function pass(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  options: ProxyOptions,
+  stopped: AbortSignal,
+): Promise<void> {
   const time = new Date().toISOString();
   const body = await readBody(incoming, options.limit);
   if (body === undefined) {
@@ -82,12 +117,14 @@ async function pass(incoming: IncomingMessage, outgoing: ServerResponse, options
   const arrived = { time, method, path, headers, body, trailers: inPairs(incoming.rawTrailers) };
   const answer = options.onArrived(arrived);
   const startedAt = performance.now();
-  const told = await forward(arrived, outgoing, options).catch((error: NodeJS.ErrnoException) => ({
-    status: 0,
-    body: '',
-    // If a host name has several addresses, the error has a code but no message.
-    error: error.message || error.code || 'it failed',
-  }));
+  const told = await forward(arrived, outgoing, options, stopped).catch(
+    (error: NodeJS.ErrnoException) => ({
+      status: 0,
+      body: '',
+      // If a host name has several addresses, the error has a code but no message.
+      error: error.message || error.code || 'it failed',
+    }),
+  );
   answer({ ...told, ms: Math.round((performance.now() - startedAt) * 10) / 10 });
   if (told.status > 0) return;
   // Break the connection, so that a partial answer does not look complete.
@@ -126,18 +163,26 @@ function forward(
   { method, path, headers, body, trailers }: Arrived,
   outgoing: ServerResponse,
   { target, timeout }: ProxyOptions,
+  stopped: AbortSignal,
 ): Promise<Omit<Answered, 'ms'>> {
   const start = target.protocol === 'https:' ? requestTls : requestPlain;
   const late = AbortSignal.timeout(timeout);
   return new Promise((resolve, reject) => {
+    stopped.throwIfAborted();
     const request = start({
       ...{ protocol: target.protocol, port: target.port, method, path, agent: false },
       hostname: target.hostname.replace(/^\[|\]$/g, ''),
       headers: toTarget(headers, target.host).flat(),
     });
+    // Reject first: once the answer has begun, the request would report only that the connection was closed.
+    const giveUp = (why: Error) => {
+      reject(why);
+      request.destroy(why);
+    };
     late.addEventListener('abort', () => {
-      request.destroy(new Error(`there was no answer within ${timeout} ms`));
+      giveUp(new Error(`there was no answer within ${timeout} ms`));
     });
+    stopped.addEventListener('abort', () => giveUp(stopped.reason));
     const brokeOff = () =>
       reject(new Error('it closed the connection before its answer was complete'));
     request.on('error', reject).on('close', brokeOff);
