@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +8,7 @@ import type {
   ReadableLedger,
   RecoverableReceiver,
 } from 'storefront-webhooks/recovery';
+import { describeInFull } from '../errors/text.js';
 import { INTERNALS } from '../process/internals.js';
 import type { Host } from './host.js';
 import { quote } from './shell.js';
@@ -37,7 +39,7 @@ export async function loadShop(path: string, host: Pick<Host, 'args'>): Promise<
   }
   const module = await importFile(file, path, host);
   const exported = findExport(module);
-  const receiver: unknown = typeof exported === 'function' ? await exported() : exported;
+  const receiver = await make(exported, path);
   if (isReceiver(receiver)) {
     const { delivered, ledger } = bagOf(module);
     return {
@@ -62,12 +64,52 @@ async function importFile(
   try {
     return await import(pathToFileURL(file).href);
   } catch (error) {
-    if (!isUnknownExtension(error)) throw error;
+    if (!isUnknownExtension(error)) throw failureOf(path, error, placeOf(error, file));
     throw new UsageError(
       'option_invalid',
       `This version of Node cannot import ${path}. Run npm install tsx, then NODE_OPTIONS='--import tsx' npx storefront-webhooks ${args.map(quote).join(' ')}`,
     );
   }
+}
+
+async function make(exported: unknown, path: string): Promise<unknown> {
+  try {
+    return typeof exported === 'function' ? await exported() : exported;
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+}
+
+/** Adds the file, and the places in the shop's code, to the message of an error. A usage error stays one. */
+function failureOf(path: string, error: unknown, place?: string): Error {
+  const message = `${path} failed: ${place === undefined ? '' : `${place}: `}${describeShopError(error)}`;
+  if (error instanceof UsageError) return new UsageError(error.code, message);
+  // The shop may load another copy of this package.
+  const isUsage = error instanceof Error && error.name === 'UsageError';
+  return isUsage ? new UsageError('option_invalid', message) : new Error(message);
+}
+
+/** Describes an error of the shop's code in one line, with its places and causes. */
+export function describeShopError(error: unknown): string {
+  // Messages of Node and of compilers have several lines.
+  return describeInFull(error).replace(/(?:\\u\{[ad]\}\s*)+/g, ' ');
+}
+
+/**
+ * Returns the file and line of a syntax error. Node writes them before the stack, but not for an ES module that cannot be
+ * parsed. To parse a file again does not run it.
+ */
+function placeOf(error: unknown, file: string): string | undefined {
+  if (!(error instanceof SyntaxError)) return undefined;
+  const checked = () => spawnSync(process.execPath, ['--check', file], CHECK).stderr;
+  return placeIn(error.stack) ?? placeIn(checked()) ?? 'it, or a file that it imports';
+}
+
+const CHECK = { encoding: 'utf8', timeout: 10_000 } as const;
+
+function placeIn(text = ''): string | undefined {
+  const [first = ''] = text.split('\n', 1);
+  return /^(?:file:\/\/|\/|[a-z]:).*:\d+$/i.test(first) ? first : undefined;
 }
 
 function isUnknownExtension(error: unknown): boolean {

@@ -79,7 +79,8 @@ export function createPrinter({ stdout, stderr, env }: Streams, isJson: () => bo
     },
     note(text, command) {
       clear();
-      const shown = printable(text, 4000);
+      // One line, as anyone who writes a part of the text could forge a second note.
+      const shown = printable(text.replace(/[\r\n]\s*/g, ' '), 4000);
       // Outside a terminal, the reader of the log wraps lines.
       const room = stderr.isTTY === true ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
       const lines =

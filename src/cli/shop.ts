@@ -7,7 +7,7 @@ import { ApiError, type Client, createClient } from 'storefront-webhooks/api';
 import type { RecoveryProgress, SourceOptions } from 'storefront-webhooks/recovery';
 import { addCredentialFlags, type CredentialFlags, readCredentials } from './credentials.js';
 import type { ExitCode } from './failure.js';
-import { type LoadedShop, loadShop } from './load-shop.js';
+import { describeShopError, type LoadedShop, loadShop } from './load-shop.js';
 import { toCount } from './numbers.js';
 import type { Printer } from './printer.js';
 import type { Session } from './session.js';
@@ -137,7 +137,7 @@ function tellOfCrash(error: unknown, file: string, printer: Printer): ExitCode {
   printer.note(
     isTaken
       ? `${file} starts a server when it is imported, and its port is in use. ${APART}`
-      : `${file} failed: ${error instanceof Error ? error.stack : error}`,
+      : `${file} failed: ${describeShopError(error)}`,
   );
   return isTaken ? 2 : 1;
 }

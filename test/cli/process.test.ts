@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ended } from '../support/patience.js';
 import { builtCommand, compileProgram } from '../support/program.js';
@@ -88,6 +89,66 @@ describe('the process of the command-line tool', () => {
     writeFileSync(file, code);
     const { status, stderr } = await spawnCommand([...args, '--receiver', file], { env }).ended;
     expect([status, stderr]).toEqual([1, expect.stringContaining('a promise never settles.')]);
+  });
+
+  test.each([
+    [
+      'throws',
+      'const shop = undefined;\nexport const receiver = shop.receiver;',
+      /shop\.mjs failed: TypeError: .*receiver.*, at file:.*shop\.mjs:2:/,
+    ],
+    [
+      'cannot be parsed',
+      '\n\nexport const receiver = ({;',
+      /shop\.mjs failed: \S*shop\.mjs:3: SyntaxError: Unexpected token ';'/,
+    ],
+    [
+      'imports a name that does not exist',
+      "import { b } from 'data:text/javascript,export const a = 1';",
+      /shop\.mjs failed: \S*shop\.mjs:1: SyntaxError: .*export named 'b'/,
+    ],
+    [
+      'imports a file that cannot be parsed',
+      "import 'data:text/javascript,({;';",
+      /shop\.mjs failed: it, or a file that it imports: SyntaxError: Unexpected token ';'/,
+    ],
+    [
+      'throws an error of several lines',
+      "export const makeReceiver = () => { throw new Error('No \\u001b[2Jkey.\\nSee a.js'); };",
+      /shop\.mjs failed: Error: No \\u\{1b\}\[2Jkey\. See a\.js, at .*shop\.mjs:1:\d+\)?\n$/,
+    ],
+    [
+      'crashes later',
+      "setTimeout(() => { throw new Error('pool lost'); });\nawait new Promise(() => {});",
+      /shop\.mjs failed: Error: pool lost, at .*shop\.mjs:1:\d+\)?\n$/,
+    ],
+  ])('names the place, if the file of the shop %s', async (_, code, wanted) => {
+    const { args, env, folder } = await openOutage();
+    const file = join(folder, 'shop.mjs');
+    writeFileSync(file, code);
+    const { status, stderr } = await spawnCommand([...args, '--receiver', file], { env }).ended;
+    expect([status, stderr]).toEqual([1, expect.stringMatching(wanted)]);
+    expect(stderr.split('\n')).toHaveLength(2);
+  });
+
+  test.each([
+    ['this package', "createReceiver({ secret: '' })", /secret.*, at .*mjs:2:.*errors\.md#secret_/],
+    [
+      'another copy of it',
+      "Promise.reject(Object.assign(Error('bad'), { name: 'UsageError' }))",
+      /: bad, at .*mjs:2:.*errors\.md#option_/,
+    ],
+  ])('exits with 2 for a wrong option in the file of the shop, by %s', async (_, code, wanted) => {
+    const { args, env, folder } = await openOutage();
+    const file = join(folder, 'shop.mjs');
+    const library = pathToFileURL(join(builtCommand(), '../index.js'));
+    writeFileSync(
+      file,
+      `import { createReceiver } from '${library}';\nexport const receiver = await ${code};`,
+    );
+    const { status, stderr } = await spawnCommand([...args, '--receiver', file], { env }).ended;
+    expect([status, stderr]).toEqual([2, expect.stringMatching(wanted)]);
+    expect(stderr).toMatch(/^\S*shop\.mjs failed: UsageError: /);
   });
 
   test('exits once doctor --listen has received its delivery', async () => {
