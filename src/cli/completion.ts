@@ -18,14 +18,18 @@ export function addCompletion(program: Command, { printer }: Session): void {
     .action((shell: keyof typeof SCRIPTS) => printer.write(SCRIPTS[shell](wordsOf(program))));
 }
 
-/** The words that can follow each command: its flags, and the fixtures if it takes one. */
+/** The words that can follow each command: its subcommands, all flags, and the fixtures if it takes one. */
 type Words = Readonly<Record<string, readonly string[]>>;
 
 function wordsOf(program: Command): Words {
   const entries = program.commands.map((command) => {
-    const flags = command.options.flatMap(({ long }) => long ?? []);
+    const subcommands = command.commands.map((one) => one.name());
+    const flags = [command, ...command.commands].flatMap(({ options }) =>
+      options.flatMap(({ long }) => long ?? []),
+    );
     const takesFixture = command.registeredArguments[0]?.name() === 'what';
-    return [command.name(), [...flags, '--help', ...(takesFixture ? names() : [])]];
+    const words = [...subcommands, ...flags, '--help', ...(takesFixture ? names() : [])];
+    return [command.name(), [...new Set(words)]];
   });
   return Object.fromEntries(entries);
 }

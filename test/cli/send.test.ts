@@ -431,14 +431,20 @@ describe('completion', () => {
     }
   });
 
-  test('of bash completes a command', async () => {
+  test.each([
+    ['sen', 'send'],
+    ['dead l', 'list'],
+    ['dead redrive shop.db --ap', '--apply'],
+    ['dead list --j', '--json'],
+  ])('of bash completes %s', async (typed, completed) => {
     const { stdout } = await run(['completion', 'bash']);
     const file = join(makeFolder(), 'completion.bash');
+    const words = typed.split(' ');
     writeFileSync(
       file,
-      `${stdout}\nCOMP_WORDS=(storefront-webhooks sen); COMP_CWORD=1; _storefront_webhooks; echo "\${COMPREPLY[@]}"`,
+      `${stdout}\nCOMP_WORDS=(storefront-webhooks ${typed}); COMP_CWORD=${words.length}; _storefront_webhooks; echo "\${COMPREPLY[@]}"`,
     );
     const { execFileSync } = await import('node:child_process');
-    expect(execFileSync('bash', [file], { encoding: 'utf8' }).trim()).toBe('send');
+    expect(execFileSync('bash', [file], { encoding: 'utf8' }).trim()).toBe(completed);
   });
 });
