@@ -1,4 +1,5 @@
 import type { Fixture } from 'storefront-webhooks/testing';
+import { isUntrusted } from '../runtime/certificates.js';
 import type { DeliveryReport } from './delivery.js';
 
 /** Why an answer is not the expected one, and what to change. */
@@ -23,6 +24,10 @@ const ACCEPTED_FORGERY: Explained = {
     'The server accepted a delivery that is not genuine: anyone who knows the address can send one.',
   fix: 'Verify the signature over the raw body before you do anything else with it.',
 };
+
+/** The change that helps if Node does not trust the certificate of a server. */
+export const TRUST =
+  'Give the server a certificate for this host name that Node trusts. If an authority of your own has issued it, run the command with NODE_EXTRA_CA_CERTS=ca.pem in front.';
 
 /** Explains an answer by what its sender can see. A receiver does not report to senders why it rejects a delivery. */
 export function explain({ page, isForged = false, ...answered }: Answered): Explained {
@@ -61,7 +66,7 @@ function explainReceiver({ status, outcome, event, error, expect }: Answered): E
   if (status === 0) {
     return {
       cause: error,
-      fix: 'Start the server, or give the address that it listens on.',
+      fix: isUntrusted(error) ? TRUST : 'Start the server, or give the address that it listens on.',
     };
   }
   if (outcome === 'busy') {

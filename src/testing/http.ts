@@ -1,6 +1,7 @@
 import { request as startRequest } from 'node:http';
 import { request as startTlsRequest } from 'node:https';
 import { WebhookError } from '../errors/errors.js';
+import { isUntrusted } from '../runtime/certificates.js';
 import type { OutgoingRequest } from './prepare.js';
 import { ResponseBody, type TargetResponse } from './response.js';
 import { nextTurn } from './timers.js';
@@ -49,10 +50,10 @@ export function sendOverHttp(
       .on('error', (cause: NodeJS.ErrnoException) => {
         // If a name has several addresses, the error has a code and no message.
         const reason = cause.message || cause.code;
-        failWith(
-          `did not answer: ${reason}. Check that its server is running, and check its logs`,
-          cause,
-        );
+        const advice = isUntrusted(reason ?? '')
+          ? 'Check its certificate'
+          : 'Check that its server is running, and check its logs';
+        failWith(`did not answer: ${reason}. ${advice}`, cause);
       })
       // Closed without an answer. Once there is an answer, only the end of its body counts.
       .on('close', () => brokeOff())

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sign } from 'storefront-webhooks/testing';
+import { isUntrusted } from '../../runtime/certificates.js';
 import { explain } from '../causes.js';
 import { isTaken } from '../send-options.js';
 import { type Draft, draft, newDeliveryId, type Orders } from './orders.js';
@@ -182,10 +183,12 @@ export class Trial {
   /** Complains if the endpoint has stopped answering. */
   async checkAlive(after = 'what this row sends'): Promise<void> {
     const answer = await this.send(draft('order:paid', '{}', newDeliveryId()), { signature: null });
-    if (answer.status > 0 || this.setting.signal.aborted) return;
+    const { status, error = '' } = answer;
+    // An endpoint whose certificate is not trusted is not down, and its complaint is already there.
+    if (status > 0 || isUntrusted(error) || this.setting.signal.aborted) return;
     this.isDown = true;
     this.complain(
-      `After ${after}, the endpoint has stopped answering. ${answer.error ?? ''}`.trim(),
+      `After ${after}, the endpoint has stopped answering. ${error}`.trim(),
       'Payments that arrive while the endpoint is down are lost, or late by hours.',
       'Read its stderr: an uncaught error in an async handler ends a Node process.',
     );
@@ -193,8 +196,12 @@ export class Trial {
 }
 
 /** Whether the next attempt of a provider may get another answer. */
-function mayChange({ status }: Answer): boolean {
-  return status === 0 || status >= 500 || [408, 409, 423, 425, 429].includes(status);
+function mayChange({ status, error = '' }: Answer): boolean {
+  return (
+    (status === 0 && !isUntrusted(error)) ||
+    status >= 500 ||
+    [408, 409, 423, 425, 429].includes(status)
+  );
 }
 
 function pauseOf({ headers }: Answer, attempt: number): number {

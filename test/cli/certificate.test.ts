@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { isUntrusted } from '../../src/runtime/certificates.js';
+import { newFolder } from '../support/folders.js';
+import { serveSelfSigned } from '../support/self-signed.js';
+import { begin, run, SECRET } from './command.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+const serve = () => serveSelfSigned((_, response) => void response.end());
+
+test('send explains a certificate that Node does not trust', async () => {
+  const { status, records } = await run(['send', 'order:paid', `${await serve()}/webhooks`], {
+    env,
+  });
+  expect([status, records()]).toMatchObject([
+    1,
+    [
+      {
+        cause: expect.stringMatching(/self-signed certificate.* Check its certificate\./),
+        fix: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      },
+    ],
+  ]);
+});
+
+test('check explains it, and does not call the endpoint down', async () => {
+  const { status, records } = await run(['check', `${await serve()}/webhooks`], { env });
+  const [paid] = records();
+  expect(paid.cause).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+  expect(paid.cause).not.toContain('stopped answering');
+  expect(paid.change).toContain('NODE_EXTRA_CA_CERTS');
+  expect(status).toBe(1);
+});
+
+test('record explains it, at the answer of its proxy', async () => {
+  const args = ['record', `${await serve()}/webhooks`, '--out', newFolder()];
+  const recording = begin(args, { env });
+  const [url = ''] = await recording.says(/http:\/\/127[\w.:]+\/\w+/);
+  await fetch(url, { method: 'POST', body: '{}' });
+  await recording.says(/NODE_EXTRA_CA_CERTS/);
+});
+
+test.each([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', true],
+  ['SELF_SIGNED_CERT_IN_CHAIN', true],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', true],
+  ['CERT_HAS_EXPIRED', true],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', true],
+  ['unable to verify the first certificate', true],
+  ['certificate has expired', true],
+  ["Hostname/IP does not match certificate's altnames: IP: 127.0.0.1 is not in the list", true],
+  ['self-signed certificate; if the root CA is installed locally, use --use-system-ca', true],
+  ['getaddrinfo ENOTFOUND certificate.example', false],
+  ['getaddrinfo ENOTFOUND cert.example', false],
+  ['https://shop.example/certificate did not answer: connect ECONNREFUSED 127.0.0.1:443', false],
+  ['ECONNRESET', false],
+])('a failed connection is one of certificates: %s, %s', (why, isOne) => {
+  expect(isUntrusted(why)).toBe(isOne);
+});
