@@ -66,6 +66,7 @@ interface About {
   readonly status?: number | undefined;
   readonly errors?: readonly string[];
   readonly retryAfterMs?: number | undefined;
+  readonly fault?: string;
 }
 
 /**
@@ -91,6 +92,8 @@ export class ApiError extends Error {
   readonly errors: readonly string[];
   /** How long the provider asks to wait before a retry, in milliseconds; `undefined` if it does not. */
   readonly retryAfterMs: number | undefined;
+  /** Why there was no complete answer, such as `ECONNREFUSED`; `undefined` if there was one. */
+  readonly fault: string | undefined;
 
   constructor(code: ApiErrorCode, message: string, about: About) {
     super(withDocsLink(`${about.operation}: ${message}`, `errors.md#api-${code}`));
@@ -99,5 +102,6 @@ export class ApiError extends Error {
     this.status = about.status;
     this.errors = about.errors ?? [];
     this.retryAfterMs = about.retryAfterMs;
+    this.fault = about.fault;
   }
 }

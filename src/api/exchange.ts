@@ -103,7 +103,7 @@ class Fault {
       : this.isUnsent
         ? `${fault} The request was not carried out. ${check}`
         : withWarning(fault, request);
-    return new ApiError(this.code, message, { operation });
+    return new ApiError(this.code, message, { operation, fault: this.reason });
   }
 }
 

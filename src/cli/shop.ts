@@ -5,6 +5,9 @@ import { type Command, Option } from 'commander';
 import { UsageError } from 'storefront-webhooks';
 import { ApiError, type Client, createClient } from 'storefront-webhooks/api';
 import type { RecoveryProgress, SourceOptions } from 'storefront-webhooks/recovery';
+import { unexplained } from '../errors/docs-link.js';
+import { isUntrusted } from '../runtime/certificates.js';
+import { TRUST } from './causes.js';
 import { addCredentialFlags, type CredentialFlags, readCredentials } from './credentials.js';
 import type { ExitCode } from './failure.js';
 import { describeShopError, type LoadedShop, loadShop } from './load-shop.js';
@@ -145,11 +148,11 @@ function tellOfCrash(error: unknown, file: string, printer: Printer): ExitCode {
 const STEPS = { log: 'log, page', orders: 'orders, page', deliveries: 'delivery' } as const;
 
 /** Shows the progress. Prints a note, also in a pipe, while the provider cannot answer. */
-export function showProgress({ step, done, of }: RecoveryProgress, printer: Printer): void {
+export function showProgress({ step, done, of, reason }: RecoveryProgress, printer: Printer): void {
   if (step !== 'waiting') {
     printer.progress(`${STEPS[step]} ${done}${of === undefined ? '' : ` of ${of}`} …`);
   } else if (done === 1) {
-    printer.note('The provider cannot answer now. Retrying …');
+    printer.note(`The provider cannot answer now: ${reason} Retrying …`);
   }
 }
 
@@ -165,10 +168,11 @@ function toConsole({ host, printer }: Session): Console {
   return new Console(stderr);
 }
 
-/** Turns an error about rejected credentials into a usage error. */
+/** Turns an error about rejected credentials into a usage error, and adds advice to one about a certificate. */
 function toUsageError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
-  const { code, status, message } = error;
+  const { code, status, message, fault } = error;
+  if (isUntrusted(fault ?? '')) return new Error(`${unexplained(message)} ${TRUST}`);
   if (code !== 'unauthenticated' && code !== 'forbidden') return error;
   return new UsageError(
     'option_invalid',

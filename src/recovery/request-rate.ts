@@ -1,5 +1,7 @@
 import { ApiError } from '../api/api-error.js';
 import { pause } from '../api/timeouts.js';
+import { unexplained } from '../errors/docs-link.js';
+import { isUntrusted } from '../runtime/certificates.js';
 import type { SourceSettings } from './source.js';
 
 /** The errors that may not occur again later. All others stay the same. */
@@ -27,6 +29,7 @@ export class Pace {
   readonly #signal: AbortSignal | undefined;
   readonly #onProgress: SourceSettings['onProgress'];
   #nextAt = 0;
+  #isAnswered = false;
   /** The number of requests so far. */
   requests = 0;
 
@@ -51,7 +54,9 @@ export class Pace {
       await this.#turn(signal);
       try {
         this.requests += 1;
-        return await request();
+        const result = await request();
+        this.#isAnswered = true;
+        return result;
       } catch (error) {
         await this.pauseAfter(error, tried, { tries, signal });
       }
@@ -61,7 +66,8 @@ export class Pace {
   /**
    * Waits before the next try of a request, at least as long as the provider asks.
    *
-   * @throws The error itself, if it stays the same later or no try is left.
+   * @throws The error itself, if it stays the same later or no try is left; also if the first request finds a
+   *   certificate that is not trusted.
    */
   async pauseAfter(
     error: unknown,
@@ -69,10 +75,16 @@ export class Pace {
     { tries = MAX_TRIES, signal = this.#signal }: Trying = {},
   ): Promise<void> {
     const isLater = error instanceof ApiError && LATER.includes(error.code);
-    if (!isLater || tried === tries) throw error;
-    this.#onProgress({ step: 'waiting', done: tried, of: tries });
+    if (!isLater || tried === tries || this.#isUntrusted(error)) throw error;
+    const reason = unexplained(error.message);
+    this.#onProgress({ step: 'waiting', done: tried, of: tries, reason });
     const grown = Math.min(FIRST_PAUSE_MS * 2 ** (tried - 1), MAX_PAUSE_MS);
     await pause(Math.max(grown, error.retryAfterMs ?? 0), signal);
+  }
+
+  /** Whether the provider has answered nothing yet, and has no certificate that waiting would make valid. */
+  #isUntrusted({ fault = '' }: ApiError): boolean {
+    return !this.#isAnswered && isUntrusted(fault);
   }
 
   async #turn(signal: AbortSignal | undefined): Promise<void> {

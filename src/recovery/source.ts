@@ -54,6 +54,8 @@ export interface RecoveryProgress {
   readonly of: number | undefined;
   /** In `deliveries`: the delivery that was run last, or would have been. Absent before the first. */
   readonly delivery?: Recovered;
+  /** In `waiting`: why the provider is unavailable. The text holds no credentials and nothing that was sent. */
+  readonly reason?: string;
 }
 
 /** The options of both functions, checked and with their defaults. */

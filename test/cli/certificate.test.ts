@@ -3,6 +3,7 @@ import { isUntrusted } from '../../src/runtime/certificates.js';
 import { newFolder } from '../support/folders.js';
 import { serveSelfSigned } from '../support/self-signed.js';
 import { begin, run, SECRET } from './command.js';
+import { openOutage } from './recover/outage.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 const serve = () => serveSelfSigned((_, response) => void response.end());
@@ -38,6 +39,18 @@ test('record explains it, at the answer of its proxy', async () => {
   await fetch(url, { method: 'POST', body: '{}' });
   await recording.says(/NODE_EXTRA_CA_CERTS/);
 });
+
+test.each(['recover', 'reconcile'])(
+  '%s ends at the first request, and explains it',
+  async (command) => {
+    const { args, env } = await openOutage();
+    const own = [command, ...args.slice(1), '--api', await serve()];
+    const { status, stderr } = await run(own, { env });
+    expect(stderr).toMatch(/: DEPTH_ZERO_SELF_SIGNED_CERT\..* NODE_EXTRA_CA_CERTS/);
+    expect(stderr).not.toContain('Retrying');
+    expect(status).toBe(1);
+  },
+);
 
 test.each([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', true],

@@ -57,6 +57,14 @@ describe('storefront-webhooks recover', { timeout }, () => {
     expect(delivered()).toEqual(ids);
   });
 
+  test('reports why the provider cannot answer, and retries', async () => {
+    const { args, env } = await openOutage();
+    const { url } = await serve(createServer((_, response) => response.writeHead(503).end()));
+    const own = [...args, '--api', url.replace('/webhooks', '')];
+    const recovering = begin(own, { env });
+    await recovering.says(/^The provider cannot answer now: .*\b503\b.* Retrying …$/m);
+  });
+
   test('does not report "nothing missed" while the provider may still retry', async () => {
     const { args, env, sell } = await openOutage({ drop: true });
     await sell(1);

@@ -746,10 +746,14 @@ describe('the provider', () => {
       return Response.json({ message: 'Later.' }, { status, headers: { 'Retry-After': '2' } });
     };
     const shop = openShop();
-    const steps: string[] = [];
-    const onProgress = ({ step }: RecoveryProgress) => void steps.push(step);
+    const waits: RecoveryProgress[] = [];
+    const onProgress = (progress: RecoveryProgress) => {
+      if (progress.step === 'waiting') waits.push(progress);
+    };
     await recoverFrom(provided, shop, { client, onProgress });
-    expect([shop.delivered, steps.includes('waiting')]).toEqual([['ord_1'], true]);
+    const reason = expect.stringMatching(/^webhookLogs\.get: .*Later\.$/);
+    expect(shop.delivered).toEqual(['ord_1']);
+    expect(waits).toEqual([{ step: 'waiting', done: 1, of: 3, reason }]);
     expect(performance.now() - (refusedAt[0] ?? 0)).toBeGreaterThan(1_990);
   });
 
