@@ -134,9 +134,9 @@ async function openRedis(url: string): Promise<OpenStore> {
       socketTimeout: TIMEOUT_MS,
       retryStrategy: () => null,
     });
-    client.on('error', () => {});
+    const named = nameCause(client);
     return {
-      store: redisStore(client),
+      store: forward(redisStore(client), {}, (run) => named(run())),
       isUsed: () => known(async () => (await client.exists(LAYOUT_KEY)) > 0),
       unused: `${UNUSED} If the client of the receiver has a keyPrefix, add it to the address: ?keyPrefix=…`,
       close: async () => client.disconnect(),
@@ -145,6 +145,29 @@ async function openRedis(url: string): Promise<OpenStore> {
   const redis = await load<typeof import('redis')>('redis');
   if (!redis) throw noDriver('Redis', 'ioredis');
   return openNodeRedis(redis, url);
+}
+
+/**
+ * Remembers why the client of a Redis has lost its connection: a command rejects with "Connection is closed" alone.
+ *
+ * @returns A function that gives the error of an answer that cause.
+ */
+function nameCause(client: {
+  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
+}) {
+  let lost: NodeJS.ErrnoException | undefined;
+  client.on('error', (error) => {
+    lost = error;
+  });
+  return async <Value>(answer: Promise<Value>): Promise<Value> => {
+    try {
+      return await answer;
+    } catch (error) {
+      const isClosed = error instanceof Error && /\bclosed\b/.test(error.message);
+      // If a host name has several addresses, the error has a code but no message.
+      throw isClosed && lost ? new Error(lost.message || lost.code, { cause: lost }) : error;
+    }
+  };
 }
 
 const UNUSED =
@@ -160,7 +183,7 @@ export async function openNodeRedis(
     disableOfflineQueue: true,
     socket: { connectTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS, reconnectStrategy: false },
   });
-  client.on('error', () => {});
+  const named = nameCause(client);
   const close = async () => {
     try {
       // redis 4 has no destroy().
@@ -169,7 +192,8 @@ export async function openNodeRedis(
       // Before redis 6, it throws if the connection is lost already.
     }
   };
-  const limited = <Value>(answer: Promise<Value>) => withTimeout(answer, 'The store', TIMEOUT_MS);
+  const limited = <Value>(answer: Promise<Value>) =>
+    named(withTimeout(answer, 'The store', TIMEOUT_MS));
   try {
     await limited(client.connect());
   } catch (error) {
