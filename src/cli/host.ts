@@ -1,5 +1,7 @@
+import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
+import type { Writable } from 'node:stream';
 import type { ExitCode } from './failure.js';
 import type { Streams } from './printer.js';
 
@@ -17,11 +19,12 @@ export interface Host extends Streams {
   /** Resolves when a signal asks the command to end. */
   interrupted(): Promise<void>;
   /**
-   * Lets the code of a shop run in this process. Its logs go to `console`, and an uncaught error goes to `onCrash`.
+   * Lets the code of a shop run in this process. Its output goes to `output`, also that of `console` and of
+   * `process.stdout`, and an uncaught error goes to `onCrash`.
    *
    * @returns A function for the command to call when it is done with the shop.
    */
-  admit(console: Console, onCrash: (error: unknown) => ExitCode): () => void;
+  admit(output: Writable, onCrash: (error: unknown) => ExitCode): () => void;
 }
 
 /** How long the shop, for example with an open pool, may keep the process alive after the command has ended. */
@@ -29,11 +32,20 @@ const EXIT_MS = 1_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
+/** Writes to the real stdout, also while `admit()` turns away the output of a shop. */
+const writeOut = process.stdout.write.bind(process.stdout);
+
 /** The host that is the real process. */
 export const processHost: Host = {
   args: process.argv.slice(2),
   env: process.env,
-  stdout: process.stdout,
+  stdout: {
+    write: (text) => writeOut(text),
+    isTTY: process.stdout.isTTY,
+    get columns() {
+      return process.stdout.columns;
+    },
+  },
   stderr: process.stderr,
   stdin: {
     // A getter, because process.stdin throws if stdin is closed, even if nothing reads it.
@@ -59,11 +71,13 @@ export const processHost: Host = {
       };
       for (const signal of SIGNALS) process.on(signal, onSignal);
     }),
-  admit(console, onCrash) {
-    globalThis.console = console;
+  admit(output, onCrash) {
+    // Both stay so: the shop may log until the process ends.
+    globalThis.console = new Console(output);
+    process.stdout.write = output.write.bind(output);
     process.once('uncaughtException', (error) => process.exit(onCrash(error)));
     // The reader of a pipe may be slow, and exit() would drop what it has not read yet.
     const exitSoon = () => void setTimeout(() => process.exit(), EXIT_MS).unref();
-    return () => void process.stdout.write('', () => process.stderr.write('', exitSoon));
+    return () => void writeOut('', () => process.stderr.write('', exitSoon));
   },
 };

@@ -1,4 +1,3 @@
-import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
@@ -75,7 +74,7 @@ export async function withShop(
 ): Promise<boolean> {
   const { host, printer } = session;
   const client = createClient({ baseUrl: flags.api, auth: readCredentials(flags, host) });
-  const leave = host.admit(toConsole(session), (error) =>
+  const leave = host.admit(toStderr(session), (error) =>
     tellOfCrash(error, flags.receiver, printer),
   );
   try {
@@ -156,16 +155,15 @@ export function showProgress({ step, done, of, reason }: RecoveryProgress, print
   }
 }
 
-/** Sends the logs of handlers to stderr, so that they do not mix with lines of JSON. */
-function toConsole({ host, printer }: Session): Console {
-  const stderr = new Writable({
+/** Returns a stream that sends the output of handlers to stderr, so that it does not mix with lines of JSON. */
+function toStderr({ host, printer }: Session): Writable {
+  return new Writable({
     write(text, _, done) {
       printer.progress(undefined);
       host.stderr.write(String(text));
       done();
     },
   });
-  return new Console(stderr);
 }
 
 /** Turns an error about rejected credentials into a usage error, and adds advice to one about a certificate. */

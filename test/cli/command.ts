@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Console } from 'node:console';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -83,7 +84,8 @@ export class Running {
       stdout: { write: toStdout, ...seen },
       stderr: { write: toStderr, ...(hasErrors ? seen : {}) },
       interrupted: () => asked,
-      admit(console) {
+      admit(output) {
+        const console = new Console(output);
         const before = globalThis.console;
         // Other code in this process, such as servers of the tests, logs as before.
         globalThis.console = new Proxy(before, {

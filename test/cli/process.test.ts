@@ -56,6 +56,16 @@ describe('the process of the command-line tool', () => {
       return words.map((word) => `"${word}"`).join(' ');
     };
 
+    test('keeps the output of handlers out of the lines of JSON', async () => {
+      const { args, env, sell } = await openOutage();
+      const [id] = await sell(1);
+      const command = await recovery(args);
+      const shop = { ...env, SHOP_LOUD: '1' };
+      const ended = await follow(['bash', '-c', command], { env: shop }).ended;
+      expect(ended.records()).toMatchObject([{ recordId: id }, { complete: true }]);
+      expect(ended.stderr).toContain(`written ${id}`);
+    });
+
     test('runs to its end, if its reader ends early', async () => {
       const { args, env, sell, delivered } = await openOutage();
       const ids = await sell(3);

@@ -7,7 +7,13 @@ import { sqliteLedger, sqliteStore } from 'storefront-webhooks/sqlite';
 export let database: InstanceType<typeof Database>;
 
 export function receiver() {
-  const { SHOP_DATABASE = '', SHOP_SECRET = '', SHOP_BROKEN = '', SHOP_MS } = process.env;
+  const {
+    SHOP_DATABASE = '',
+    SHOP_SECRET = '',
+    SHOP_BROKEN = '',
+    SHOP_MS,
+    SHOP_LOUD,
+  } = process.env;
   database = new Database(SHOP_DATABASE);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000');
   database.exec('CREATE TABLE IF NOT EXISTS delivered (order_id TEXT)');
@@ -17,6 +23,7 @@ export function receiver() {
     async (event) => {
       const { id } = event.payload;
       if (SHOP_BROKEN.includes(id)) throw new Error('no keys left');
+      if (SHOP_LOUD) process.stdout.write(`written ${id}\n`);
       if (SHOP_MS !== undefined) {
         console.log(`delivering ${id}`);
         await sleep(Number(SHOP_MS));
