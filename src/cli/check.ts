@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UsageError } from 'storefront-webhooks';
@@ -12,6 +13,7 @@ import { genuine, ROWS } from './check/rows/index.js';
 import { runRows } from './check/run.js';
 import type { Row } from './check/trial.js';
 import { toTimeout } from './numbers.js';
+import { checkWritable } from './output-file.js';
 import { addSecretFlags, collect, readSecrets, type SecretFlags } from './secrets.js';
 import { sendingArgs } from './send-options.js';
 import type { Session } from './session.js';
@@ -87,6 +89,8 @@ export function addCheck(program: Command, session: Session): void {
     )
     .action(async (url: string, flags: Flags) => {
       const ended = new AbortController();
+      // Each running count adds a listener.
+      setMaxListeners(0, ended.signal);
       try {
         session.end((await run(readUrl(url), flags, session, ended.signal)) ? 0 : 1);
       } finally {
@@ -108,6 +112,7 @@ async function run(url: URL, flags: Flags, session: Session, ended: AbortSignal)
   const observer =
     flags.observe === undefined ? undefined : createObserver(flags.observe, host.env, ended);
   await permit(url, flags, session);
+  checkWritable(flags.junit, '--junit');
   if (observer) await tryObserver(observer, orders);
   const startedAt = new Date();
   const all = await runRows({
@@ -132,21 +137,21 @@ async function run(url: URL, flags: Flags, session: Session, ended: AbortSignal)
     flags.only.length === 0 || flags.only.includes(row) || verdict === 'failed';
   const results = all.filter(isChosen);
   for (const result of results) printer.found(result, () => resultLines(result, printer));
-  if (flags.junit !== undefined) {
-    // Others may read the report, and the URL may hold a password or a token.
-    const named = nameUrl(url);
-    const told = results.map((result) =>
-      result.repeat === undefined
-        ? result
-        : { ...result, repeat: repeat(named, flags, result.row) },
-    );
-    writeFileSync(flags.junit, toJUnit(told, named, startedAt));
-  }
   const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
   const [passed, failed, left] = [count('passed'), count('failed'), count('not tried')];
   const took = ((Date.now() - startedAt.getTime()) / 1000).toFixed(0);
   printer.note(`${passed} passed, ${failed} failed, ${left} not tried, in ${took} s.`);
   if (!observer) printer.note('Goods were not counted: --observe counts how many were handed out.');
+  if (flags.junit !== undefined) {
+    // Others may read the report, and the URL or a command may hold a password or a token.
+    const named = nameUrl(url);
+    const { observe, restart } = flags;
+    const open = { ...flags, ...(observe && { observe: '…' }), ...(restart && { restart: '…' }) };
+    const told = results.map((result) =>
+      result.repeat === undefined ? result : { ...result, repeat: repeat(named, open, result.row) },
+    );
+    writeFileSync(flags.junit, toJUnit(told, named, startedAt));
+  }
   return isProof(results);
 }
 

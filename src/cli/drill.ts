@@ -7,6 +7,7 @@ import { openStore } from './dead/open-store.js';
 import { drawDrill, sentence, toPage } from './drill/page.js';
 import { type Drill, playDrill } from './drill/story.js';
 import { toCount, toNumber } from './numbers.js';
+import { checkWritable } from './output-file.js';
 import type { Printer } from './printer.js';
 import type { Session } from './session.js';
 
@@ -40,6 +41,8 @@ export function addDrill(program: Command, session: Session): void {
 
 /** Returns whether each order was delivered once, and nothing is left to reconcile. */
 async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
+  checkWritable(flags.html, '--html');
+  checkWritable(flags.svg, '--svg');
   const folder = mkdtempSync(join(tmpdir(), 'drill-'));
   try {
     const file = join(folder, 'drill.db');

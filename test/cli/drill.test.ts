@@ -35,11 +35,11 @@ describe('storefront-webhooks drill', () => {
     expect(stderr).toContain('Give --store an empty database of its own.');
   });
 
-  test('prints its counts even if the page cannot be written', async () => {
+  test('does nothing if the page cannot be written', async () => {
     const args = ['drill', '--orders', '60', '--html', join(tmpdir(), 'no-such-folder', 'a.html')];
-    const { status, records, stderr } = await run(args, { env });
-    expect(records().at(-1)).toMatchObject({ paid: 60, once: 60 });
-    expect([status, stderr]).toEqual([1, expect.stringContaining('ENOENT')]);
+    const { status, stdout, stderr } = await run(args, { env });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^--html names a file that cannot be written: ENOENT/);
   });
 
   test('prints the counts in a terminal', async () => {

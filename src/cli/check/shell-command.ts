@@ -1,5 +1,27 @@
 import { spawn } from 'node:child_process';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Functions that kill the running commands. The signal of a terminal does not reach another process group. */
+const running = new Set<() => void>();
+
+function killWithProcess(kill: () => void): void {
+  if (running.size === 0) for (const signal of SIGNALS) process.on(signal, killAll);
+  running.add(kill);
+}
+
+function forget(kill: () => void): void {
+  running.delete(kill);
+  if (running.size === 0) for (const signal of SIGNALS) process.off(signal, killAll);
+}
+
+function killAll(signal: NodeJS.Signals): void {
+  for (const kill of running) kill();
+  running.clear();
+  for (const one of SIGNALS) process.off(one, killAll);
+  process.kill(process.pid, signal);
+}
+
 /**
  * Runs a command in the shell, and returns its output.
  *
@@ -36,11 +58,16 @@ export function runForOutput(
       }
       reject(new Error(`the command did not end within ${timeoutMs / 1000} s`));
     };
+    killWithProcess(kill);
     const timer = setTimeout(kill, timeoutMs);
     ended.addEventListener('abort', kill);
-    child.on('error', reject);
+    child.on('error', (error) => {
+      forget(kill);
+      reject(error);
+    });
     child.on('close', (code) => {
       clearTimeout(timer);
+      forget(kill);
       ended.removeEventListener('abort', kill);
       const [why = ''] = err.trim().split('\n').slice(-1);
       if (code === 0) resolve(out);

@@ -128,6 +128,7 @@ describe('storefront-webhooks check', () => {
     [['http://localhost:1/', '--observe', 'echo none'], 'the output contains no whole number'],
     [['http://localhost:1/', '--observe', 'echo 7 # {order}'], 'was never sent'],
     [['http://localhost:1/', '--order', 'query:replied'], 'is not an order'],
+    [['http://localhost:1/', '--junit', 'no-such-folder/a.xml'], '--junit names a file'],
   ])(
     'that is used wrongly sends nothing, reports the mistake, and exits with 2: %j',
     async (args, told) => {
@@ -143,7 +144,8 @@ describe('storefront-webhooks check', () => {
     const rows = rowsOf('duplicate', 'unsigned', 'down-and-up');
     const url = new URL('?token=a-token', bad.url);
     url.password = 'a-password';
-    await check(url.href, '--observe', observed(bad), '--junit', file, ...rows);
+    const counts = ['--observe', `${observed(bad)}#a-password`];
+    await check(url.href, ...counts, '--junit', file, ...rows);
     const xml = readFileSync(file, 'utf8');
     expect(xml).toMatch(
       /<testsuite name="[^"]*" skipped="1" timestamp="[^"]*" tests="3" failures="1"/,
@@ -152,6 +154,7 @@ describe('storefront-webhooks check', () => {
     expect(xml).toContain('({ payload: order }) =&gt; deliver(order)');
     expect(xml.match(/<testcase /g)).toHaveLength(3);
     expect(xml).toContain(`check ${bad.url.href}`);
+    expect(xml).toContain("--observe '…'");
     expect(xml).not.toMatch(/a-token|a-password/);
   });
 });

@@ -44,3 +44,31 @@ test('a count ends with the check, and is not retried', async () => {
   await refused;
   expect(await ended()).toBe('');
 });
+
+test('a count ends with the process that an interrupt ends', async () => {
+  const { command, begun } = endless();
+  const counted = runForOutput(command, process.env, 10_000, new AbortController().signal);
+  const refused = expect(counted).rejects.toThrow();
+  const ended = await begun();
+  const { kill } = process;
+  const raised: unknown[] = [];
+  const spied = vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+    // A real signal would end the process of the tests.
+    if (pid === process.pid) raised.push(signal);
+    else kill.call(process, pid, signal);
+    return true;
+  });
+  onTestFinished(() => spied.mockRestore());
+  process.listeners('SIGINT').at(-1)?.('SIGINT');
+  await refused;
+  expect([await ended(), raised]).toEqual(['', ['SIGINT']]);
+});
+
+test('counts at once add one listener for signals, and leave none', async () => {
+  const before = process.listenerCount('SIGINT');
+  const { signal } = new AbortController();
+  const counts = ['echo 1', 'echo 2'].map((one) => runForOutput(one, process.env, 10_000, signal));
+  expect(process.listenerCount('SIGINT')).toBe(before + 1);
+  await Promise.all(counts);
+  expect(process.listenerCount('SIGINT')).toBe(before);
+});
