@@ -1,5 +1,5 @@
 import { Console } from 'node:console';
-import { readFileSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Writable } from 'node:stream';
 import type { ExitCode } from './failure.js';
@@ -35,6 +35,28 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** Writes to the real stdout, also while `admit()` turns away the output of a shop. */
 const writeOut = process.stdout.write.bind(process.stdout);
 
+const RETRY_MS = 20;
+
+/** Reads all of stdin, also if another process has made it non-blocking: then a read before the data fails. */
+function readStdin(): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  const piece = new Uint8Array(64 * 1024);
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      const length = readSync(0, piece);
+      if (length === 0) return Buffer.concat(pieces);
+      pieces.push(piece.slice(0, length));
+    } catch (error) {
+      const code = error instanceof Error && Reflect.get(error, 'code');
+      // Windows reports the end of a pipe as an error.
+      if (code === 'EOF') return Buffer.concat(pieces);
+      if (code !== 'EAGAIN') throw error;
+      Atomics.wait(clock, 0, 0, RETRY_MS);
+    }
+  }
+}
+
 /** The host that is the real process. */
 export const processHost: Host = {
   args: process.argv.slice(2),
@@ -52,7 +74,7 @@ export const processHost: Host = {
     get isTTY() {
       return process.stdin.isTTY;
     },
-    read: () => readFileSync(0),
+    read: readStdin,
     async ask(question) {
       const terminal = createInterface({ input: process.stdin, output: process.stderr });
       try {

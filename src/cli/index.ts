@@ -16,7 +16,7 @@ const onlyPrints =
 
 let isOutputLost = false;
 
-/** Lets the command run to its end. Its exit code then reports that the output is incomplete, as on a full disk. */
+/** Reports once that the output is incomplete, as on a full disk, also by the exit code of a command that runs on. */
 function noteLostOutput({ message }: Error): void {
   if (isOutputLost) return;
   isOutputLost = true;
@@ -31,10 +31,9 @@ for (const stream of [process.stdout, process.stderr]) {
     // The reader of the output, such as `head`, may close the pipe early.
     if (error.code === 'EPIPE') {
       if (stream === process.stdout && !mustEnd) process.exit(onlyPrints ? 0 : 1);
-    } else if (mustEnd) {
-      noteLostOutput(error);
     } else {
-      throw error;
+      noteLostOutput(error);
+      if (!mustEnd) process.exit(1);
     }
   });
 }

@@ -1,7 +1,20 @@
-import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newFolder } from '../support/folders.js';
 import { ended } from '../support/patience.js';
 import { builtCommand, compileProgram } from '../support/program.js';
 import { asShown, openShop, run, SECRET } from './command.js';
@@ -45,6 +58,38 @@ describe('the process of the command-line tool', () => {
     const env = { WEBHOOK_SECRET: SECRET };
     const { stdout, stderr } = await follow(['bash', '-c', command], { env }).ended;
     expect([stdout.trim().split('\n').at(-1), stderr]).toEqual([code, '']);
+  });
+
+  test.skipIf(!existsSync('/dev/full'))(
+    'exits with 1 and one line, if the disk is full (/dev/full of Linux)',
+    async () => {
+      const command = `"${process.execPath}" "${builtCommand()}" completion bash > /dev/full`;
+      const { status, stderr } = await follow(['bash', '-c', command], {}).ended;
+      expect(stderr).toMatch(/^storefront-webhooks: the output cannot be written: ENOSPC.*\n$/);
+      expect(status).toBe(1);
+    },
+  );
+
+  test('waits for its input, if its stdin does not block', async () => {
+    const pipe = join(newFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(pipe, 'w');
+    const env = { WEBHOOK_SECRET: SECRET };
+    // Node lets the stdin of a child block, but none of its further files.
+    const command = `exec "${process.execPath}" "${builtCommand()}" sign - <&3`;
+    const child = spawn('bash', ['-c', command], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit', reader],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    closeSync(reader);
+    // By then, the command reads.
+    await sleep(1_000);
+    writeSync(writer, '{}');
+    closeSync(writer);
+    const { stdout } = await run(['sign', '-'], { env, input: '{}' });
+    expect(child.stdout && (await text(child.stdout))).toBe(stdout);
   });
 
   describe('with --apply', () => {
