@@ -44,6 +44,13 @@ async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   checkWritable(flags.html, '--html');
   checkWritable(flags.svg, '--svg');
   const folder = mkdtempSync(join(tmpdir(), 'drill-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // Also if the reader of the output ends, or the operator interrupts the drill.
+  process.once('exit', remove);
+  let isOver = false;
+  void host.interrupted().then(() => {
+    if (!isOver) process.exit(1);
+  });
   try {
     const file = join(folder, 'drill.db');
     if (flags.store === undefined) writeFileSync(file, '');
@@ -60,7 +67,9 @@ async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
       await close();
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    isOver = true;
+    process.off('exit', remove);
+    remove();
   }
 }
 

@@ -5,6 +5,7 @@ import {
   constants,
   existsSync,
   openSync,
+  readdirSync,
   symlinkSync,
   writeFileSync,
   writeSync,
@@ -91,6 +92,20 @@ describe('the process of the command-line tool', () => {
     const { stdout } = await run(['sign', '-'], { env, input: '{}' });
     expect(child.stdout && (await text(child.stdout))).toBe(stdout);
   });
+
+  test.each(['an interrupt', 'the end of its reader'])(
+    'removes the database of a drill after %s',
+    async (end) => {
+      const folder = newFolder();
+      const drill = spawnCommand(['drill'], { env: { TMPDIR: folder } });
+      await drill.says('stdout', 'opens');
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(/^drill-/)]);
+      if (end === 'an interrupt') drill.child.kill('SIGINT');
+      else drill.child.stdout.destroy();
+      expect((await drill.ended).status).toBe(1);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
   describe('with --apply', () => {
     /** The words of a recovery, for a shell. */
