@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
+import { atEndOfTurn } from '../../runtime/turn.js';
 import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';
 import { endsTransaction, type Gate, WorkGate } from './gate.js';
@@ -83,11 +84,11 @@ function failQuery([query, ...rest]: readonly unknown[], error: Error): unknown 
   const callback = [optionOf(query, 'callback'), ...rest].find(isFunction);
   if (isQueryObject(query)) {
     query.callback ??= callback;
-    queueMicrotask(() => query.handleError(error));
+    atEndOfTurn(() => query.handleError(error));
     return query;
   }
   if (!callback) return Promise.reject(error);
-  queueMicrotask(() => callback(error));
+  atEndOfTurn(() => callback(error));
   return undefined;
 }
 
