@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -71,4 +72,10 @@ test('counts at once add one listener for signals, and leave none', async () => 
   expect(process.listenerCount('SIGINT')).toBe(before + 1);
   await Promise.all(counts);
   expect(process.listenerCount('SIGINT')).toBe(before);
+});
+
+test('a command that has ended is not ended again with the check: another process may have its id', async () => {
+  const check = new AbortController();
+  await runForOutput('true', process.env, 10_000, check.signal);
+  expect(getEventListeners(check.signal, 'abort')).toEqual([]);
 });

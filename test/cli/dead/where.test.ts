@@ -17,3 +17,9 @@ test.each([
 ])('a delivery matches only if all conditions do: %j', (conditions, isMatch) => {
   expect(toFilter(conditions)(DELIVERY)).toBe(isMatch);
 });
+
+test('a condition matches an error of several lines', () => {
+  const filter = toFilter(['error=no stock\nof mugs', 'error~stock\nof']);
+  expect(filter({ ...DELIVERY, error: 'no stock\nof mugs' })).toBe(true);
+  expect(filter(DELIVERY)).toBe(false);
+});
