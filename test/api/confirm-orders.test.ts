@@ -518,6 +518,24 @@ describe('a confirmed order', () => {
     expect(get).toHaveBeenCalledTimes(1_002);
   });
 
+  test('leaves the cache only after the 999 others if it has been requested again', async () => {
+    const order = { status: 51, email: 'a@b.example', product_title: 'Game' };
+    const get = async (id: string) => ({ ...order, id });
+    const confirm = confirmOrders({ orders: { get } }, { keep: 60_000 });
+    const ask = (number: number, event = 'order:created') => {
+      const payload = { ...order, id: `ord_${number}` };
+      return confirm({ payload, event, scope: '', paidStatuses: [100] });
+    };
+    for (let number = 0; number < 1_000; number++) await ask(number);
+    // A delivery that disagrees with the kept order has it requested again.
+    const paid = { ...order, id: 'ord_0', status: 100 };
+    const stated = { payload: paid, event: 'order:paid', scope: '', paidStatuses: [100] as const };
+    expect(await confirm(stated)).toMatchObject({ state: 'disagreed' });
+    await ask(1_000);
+    expect(await ask(0)).toMatchObject({ kept: true });
+    expect(await ask(1)).toMatchObject({ kept: false });
+  });
+
   test('leaves memory, except for the fields that are compared, and these once `keep` has passed', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
