@@ -427,6 +427,13 @@ describe('the option', () => {
     }
   });
 
+  test('the length in a fixture is sent once, however its header is spelled', async () => {
+    const length = ['CONTENT-Length', String(paid.body.length)] as const;
+    const [request] = await sent({}, { ...paid, headers: [...paid.headers, length] });
+    const lengths = request?.headers.filter(([name]) => /^content-length$/i.test(name));
+    expect(lengths).toEqual([length]);
+  });
+
   test('duplicate sends each delivery several times', async () => {
     const handler = vi.fn();
     const names = ['order:paid', 'order:created'];

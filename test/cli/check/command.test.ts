@@ -234,3 +234,13 @@ test('a failed count is retried, because a database may be locked', async () => 
   const command = `if test -e ${mark}; then echo 3; else touch ${mark}; echo locked >&2; exit 5; fi`;
   expect(await createObserver(command, process.env, running).count('ord_1')).toBe(3);
 });
+
+test('a count that always fails is tried four times', async () => {
+  const mark = join(folder, 'tries');
+  const running = new AbortController().signal;
+  const counted = createObserver(`echo tried >> ${mark}; exit 5`, process.env, running).count(
+    'ord_1',
+  );
+  await expect(counted).rejects.toThrow('the command exited with 5');
+  expect(readFileSync(mark, 'utf8')).toBe('tried\n'.repeat(4));
+});
