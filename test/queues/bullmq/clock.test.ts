@@ -89,8 +89,6 @@ describe('a job of BullMQ', () => {
     ['fast', HOUR_MS, 8, 0, backoff],
     ['slow', -HOUR_MS, 4, 16, 0],
     ['slow', -HOUR_MS, 8, 0, { type: 'fixed', delay: HOUR_MS + 256_000 }],
-    // No pause follows the last attempt.
-    ['fast', HOUR_MS, 17, 0, backoff],
   ])(
     'that fails on a worker with a %s clock is retried late rather than early: %d, %d',
     async (_, offMs, attemptsMade, held, then) => {
@@ -102,6 +100,13 @@ describe('a job of BullMQ', () => {
       expect(job.opts.backoff).toEqual(then);
     },
   );
+
+  test.each([HOUR_MS, -HOUR_MS])('that fails for the last time is not held: %d', async (offMs) => {
+    const job = jobOf(offMs, { attemptsMade: 4 });
+    Object.assign(job.opts, { attempts: 5 });
+    expect(await process(job, 'failed')).toMatchObject({ seconds: 0 });
+    expect(job.opts.backoff).toEqual(backoff);
+  });
 
   test.each([
     ['fast', HOUR_MS, 20_000, 20, 0],
