@@ -245,6 +245,20 @@ describe('reconcile with a ledger', () => {
     });
   });
 
+  test('counts a refund as taken back after recovery has run its webhook', async () => {
+    const entered: string[] = [];
+    const ledger = { entered: async () => entered };
+    const receiver = open(durableStore())
+      .on('order:paid', ({ key }) => void entered.push(key))
+      .on('order:updated', () => {});
+    const refund = entry(2, { event: 'order:updated', payload: paid(1, { status: 56 }) });
+    const logs = [refund, await answered(receiver, entry(1))];
+    const provided = { logs, orders: [paid(1, { status: 56 })] };
+    expect(await findings(provided, receiver, { ledger })).toEqual(['ord_1 not_taken_back']);
+    await bringBack(provided, receiver);
+    expect(await findings(provided, receiver, { ledger })).toEqual([]);
+  });
+
   test('reports an order as delivered twice if the ledger has it under two keys', async () => {
     const database = openSqlite();
     const sqlite = sqliteLedger();

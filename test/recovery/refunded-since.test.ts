@@ -123,6 +123,11 @@ describe('a missed chargeback of an order that has been paid again since', () =>
   test.each([
     ['is not handled if the provider shows that', paid(1, { updated_at: ago(30 * MINUTE) }), []],
     ['is handled if the provider shows only the first payment', paid(1), ['take back ord_1']],
+    [
+      'is handled if the provider shows a payment of the same second',
+      paid(1, { updated_at: ago(40 * MINUTE) }),
+      ['take back ord_1'],
+    ],
     ['is handled if the token may not read orders', undefined, ['take back ord_1']],
   ])('%s', async (_, order, ran) => {
     const shop = open();
