@@ -39,7 +39,7 @@ export function addDrill(program: Command, session: Session): void {
     .action(async (flags: Flags) => session.end((await run(flags, session)) ? 0 : 1));
 }
 
-/** Returns whether each order was delivered once, and nothing is left to reconcile. */
+/** Returns whether the drill is good. */
 async function run(flags: Flags, { host, printer }: Session): Promise<boolean> {
   checkWritable(flags.html, '--html');
   checkWritable(flags.svg, '--svg');
@@ -103,5 +103,10 @@ function conclude(drill: Drill, { html, svg }: Flags, printer: Printer): boolean
   };
   write(html, toPage);
   write(svg, drawDrill);
-  return missing === 0 && twice === 0 && findings === 0;
+  return isGood({ missing, twice, findings });
+}
+
+/** Returns whether each order was delivered once, and nothing is left to reconcile. */
+export function isGood(counts: Pick<Drill, 'missing' | 'twice'> & { readonly findings: number }) {
+  return counts.missing === 0 && counts.twice === 0 && counts.findings === 0;
 }

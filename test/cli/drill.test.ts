@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-// The first test would otherwise spend most of its time on loading it.
-import '../../src/cli/drill.js';
+// The first test would otherwise spend most of its time on loading it, too.
+import { isGood } from '../../src/cli/drill.js';
 import { run, runInTerminal } from './command.js';
 
 const env = { NO_COLOR: '1' };
@@ -54,3 +54,15 @@ describe('storefront-webhooks drill', () => {
     expect(lines.at(-1)).toBe('60 paid, 60 delivered once, 0 missing, 0 twice');
   });
 });
+
+test.each([
+  [{ missing: 0, twice: 0, findings: 0 }, true],
+  [{ missing: 1, twice: 0, findings: 0 }, false],
+  [{ missing: 0, twice: 1, findings: 0 }, false],
+  [{ missing: 0, twice: 0, findings: 1 }, false],
+])(
+  'a drill is good only if each order was delivered once, and nothing is left: %j',
+  (counts, good) => {
+    expect(isGood(counts)).toBe(good);
+  },
+);

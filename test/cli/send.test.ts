@@ -163,6 +163,18 @@ describe('storefront-webhooks send', () => {
     expect(stdout + stderr).not.toContain('my secret');
   });
 
+  test('quotes the names of secrets in the command that sends a saved delivery again', async () => {
+    const { url } = await startServer(500);
+    const file = join(makeFolder(), 'the secret');
+    writeFileSync(file, SECRET);
+    const { records } = await run(['replay', 'order:paid', url, '--secret-file', file], {
+      env: {},
+    });
+    expect(records()).toMatchObject([
+      { repeat: expect.stringMatching(`${url} --secret-file '${file}'$`) },
+    ]);
+  });
+
   test('explains a 401 of the receiver', async () => {
     const { url } = await openShop();
     const other = { WEBHOOK_SECRET: 'another secret of the same length' };
