@@ -47,6 +47,19 @@ describe('the completion of a job of pg-boss 10', () => {
     expect(await database.executeSql('', ['webhooks', ['b'], '{}'])).toBeDefined();
   });
 
+  test('is retried for each run of a job that runs twice, as after it has expired', async () => {
+    const { asked, database } = down(1);
+    const begins = guardEnds(boss10(database));
+    for (let run = 0; run < 2; run++) begins(job('a'));
+    const end = () => database.executeSql('', ['webhooks', ['a'], '{}']);
+    for (let run = 0; run < 2; run++) {
+      asked.length = 0;
+      expect(await end()).toEqual({ rows: [{ count: 1 }] });
+    }
+    asked.length = 0;
+    await expect(end()).rejects.toThrow('down');
+  });
+
   test('runs on the connections of its database, as every other statement does', async () => {
     /** Keeps its connections to itself, as the database of pg-boss 10 does. */
     class Database {
