@@ -341,6 +341,19 @@ describe('a large body', () => {
     expect(real.ack).toHaveBeenCalledOnce();
   });
 
+  test.each([
+    ['kept if no handler ran, because a message may name another event', 'ignored', order],
+    ['emptied if it is done', 'handled', ''],
+  ] as const)('is %s', async (_, outcome, left) => {
+    const { offloaded, ...rest } = offloadedJob('b');
+    const bucket = bucketOf({ [offloaded]: order });
+    const receiver = gives({ outcome, ran: [], key: rest.key });
+    const given = message({ ...rest, offloaded });
+    await cloudflareWorker(receiver, { ...NAMES, large: () => bucket })(batchOf([given]), env);
+    expect(given.ack).toHaveBeenCalledOnce();
+    expect(`${bucket.held.get(`webhook-body/${offloaded}`)}`).toBe(left);
+  });
+
   test('whose storage hangs does not block its batch', async () => {
     vi.useFakeTimers();
     const written = stderr();
