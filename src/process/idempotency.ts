@@ -86,6 +86,9 @@ export class Idempotency {
     return toDispatched(ended, lease);
   }
 
+  /** How many ends of work the store has refused to record, and still has to. */
+  unrecorded = 0;
+
   /** Settles when all late work has ended and is recorded, or takes too long; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
     // Work that ends late may begin to record its result.
@@ -246,6 +249,7 @@ export class Idempotency {
     // After the lease has expired, another process may repeat the work.
     const tellOnceLapsed = () => lease.leftMs === 0 && tell();
     tellOnceLapsed();
+    this.unrecorded += 1;
     const settled = await keepTrying(settle, {
       isOver: () => this.#closed,
       onFailed: (error) => {
@@ -253,6 +257,7 @@ export class Idempotency {
         tellOnceLapsed();
       },
     });
+    this.unrecorded -= 1;
     if (!settled || settled.state === 'lost') tell();
   }
 

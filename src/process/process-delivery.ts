@@ -240,6 +240,11 @@ export class Processing {
     });
   }
 
+  /** How many deliveries the store still has to record as ended. */
+  get unrecorded(): number {
+    return this.#idempotency.unrecorded;
+  }
+
   /** Settles when all late work has ended; `undefined` if no work is late. */
   get recording(): Promise<unknown> | undefined {
     return this.#reporter.after(this.#idempotency.recording);

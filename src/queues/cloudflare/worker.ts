@@ -106,27 +106,28 @@ export function cloudflareWorker<Env>(
           continue;
         }
         await settle(message, worker, { isDead, endAt });
+        if (!hasUnrecorded(worker.receiver)) continue;
         // The store does not know what was delivered, and may deliver it again, so no more is delivered meanwhile.
-        isHeld ||= !(await isRecorded(worker.receiver, CALL_MS));
+        await waitForRecords(worker.receiver, CALL_MS);
+        isHeld ||= hasUnrecorded(worker.receiver);
       }
     };
     await Promise.all(Array.from({ length: MAX_RUNNING }, processRest));
     // The platform stops late records with this invocation.
-    await isRecorded(worker.receiver, endAt - performance.now());
+    await waitForRecords(worker.receiver, endAt - performance.now());
   };
 }
 
-/** Waits for records that the store has not accepted yet, and returns whether it has by then. */
-async function isRecorded(
-  receiver: Dispatching & { readonly [INTERNALS]?: Pick<Internals, 'processing'> },
-  ms: number,
-): Promise<boolean> {
+type Recording = Dispatching & { readonly [INTERNALS]?: Pick<Internals, 'processing'> };
+
+function hasUnrecorded(receiver: Recording): boolean {
+  return (receiver[INTERNALS]?.processing.unrecorded ?? 0) > 0;
+}
+
+/** Waits for late work and its records, for at most this long. */
+async function waitForRecords(receiver: Recording, ms: number): Promise<void> {
   const late = receiver[INTERNALS]?.processing.recording;
-  if (!late) return true;
-  return withTimeout(late, '', ms).then(
-    () => true,
-    () => false,
-  );
+  if (late) await withTimeout(late, '', ms).catch(() => {});
 }
 
 /** Processes one message and settles it. Never rejects, so that the other messages of the batch go on. */

@@ -11,6 +11,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+async function newMessages(count: number) {
+  const bodies: unknown[] = [];
+  const queue = cloudflareQueue({ send: async (body) => void bodies.push(body) });
+  for (let index = 0; index < count; index++) await enqueue(queue, newDelivery());
+  return bodies.map((body, index) => {
+    return { id: `${index}`, body, attempts: 1, ack: vi.fn(), retry: vi.fn() };
+  });
+}
+
 test('a batch runs no further delivery while the record of an earlier one is missing', async () => {
   vi.useFakeTimers();
   const store = durableStore(() => ({
@@ -20,12 +29,7 @@ test('a batch runs no further delivery while the record of an earlier one is mis
   }));
   const handler = vi.fn();
   const receiver = newReceiver({ store }).on('order:paid', handler);
-  const bodies: unknown[] = [];
-  const queue = cloudflareQueue({ send: async (body) => void bodies.push(body) });
-  for (let index = 0; index < 10; index++) await enqueue(queue, newDelivery());
-  const messages = bodies.map((body, index) => {
-    return { id: `${index}`, body, attempts: 1, ack: vi.fn(), retry: vi.fn() };
-  });
+  const messages = await newMessages(10);
   const ended = vi.fn();
   const worker = cloudflareWorker(receiver, { queue: 'live', deadLetterQueue: 'dead' });
   void worker({ queue: 'live', messages }, {}).then(ended);
@@ -38,6 +42,22 @@ test('a batch runs no further delivery while the record of an earlier one is mis
   await vi.advanceTimersByTimeAsync(320_000);
   expect(ended).toHaveBeenCalledOnce();
   expect(handler).toHaveBeenCalledTimes(4);
+});
+
+test('neither a late handler nor a slow hook holds up the other deliveries of a batch', async () => {
+  vi.useFakeTimers();
+  const handler = vi.fn();
+  handler.mockReturnValueOnce(new Promise(() => {}));
+  const receiver = newReceiver({
+    timeout: 1_000,
+    hooks: { onOutcome: () => new Promise(() => {}) },
+  }).on('order:paid', handler);
+  const messages = await newMessages(10);
+  const worker = cloudflareWorker(receiver, { queue: 'live', deadLetterQueue: 'dead' });
+  void worker({ queue: 'live', messages }, {});
+
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(handler).toHaveBeenCalledTimes(10);
 });
 
 test('a batch waits for the record of a handled delivery until the store is back after a minute', async () => {
