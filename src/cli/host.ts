@@ -1,5 +1,4 @@
 import { Console } from 'node:console';
-import { readSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Writable } from 'node:stream';
 import type { ExitCode } from './failure.js';
@@ -11,8 +10,8 @@ export interface Host extends Streams {
   readonly args: readonly string[];
   readonly stdin: {
     readonly isTTY?: boolean;
-    /** Reads all of stdin. */
-    read(): Uint8Array;
+    /** Reads all of stdin. Absent from the real process, whose stdin only few commands read: see `readBytes()`. */
+    read?(): Uint8Array;
     /** Asks a question in the terminal, and resolves with the typed line. */
     ask(question: string): Promise<string>;
   };
@@ -35,28 +34,6 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** Writes to the real stdout, also while `admit()` turns away the output of a shop. */
 const writeOut = process.stdout.write.bind(process.stdout);
 
-const RETRY_MS = 20;
-
-/** Reads all of stdin, also if another process has made it non-blocking: then a read before the data fails. */
-function readStdin(): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  const piece = new Uint8Array(64 * 1024);
-  const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    try {
-      const length = readSync(0, piece);
-      if (length === 0) return Buffer.concat(pieces);
-      pieces.push(piece.slice(0, length));
-    } catch (error) {
-      const code = error instanceof Error && Reflect.get(error, 'code');
-      // Windows reports the end of a pipe as an error.
-      if (code === 'EOF') return Buffer.concat(pieces);
-      if (code !== 'EAGAIN') throw error;
-      Atomics.wait(clock, 0, 0, RETRY_MS);
-    }
-  }
-}
-
 /** The host that is the real process. */
 export const processHost: Host = {
   args: process.argv.slice(2),
@@ -74,7 +51,6 @@ export const processHost: Host = {
     get isTTY() {
       return process.stdin.isTTY;
     },
-    read: readStdin,
     async ask(question) {
       const terminal = createInterface({ input: process.stdin, output: process.stderr });
       try {

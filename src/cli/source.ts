@@ -4,6 +4,7 @@ import { type Fixture, loadFixture, shippedFixtures } from 'storefront-webhooks/
 import { isJsonObject } from '../schemas/values.js';
 import { unsigned } from './fixture-file.js';
 import type { Host } from './host.js';
+import { readStdin } from './stdin.js';
 import { closest } from './suggestion.js';
 
 /**
@@ -12,7 +13,7 @@ import { closest } from './suggestion.js';
  * @throws {UsageError} If the path names no file that this user can read.
  */
 export function readBytes(path: string, { stdin }: Pick<Host, 'stdin'>): Uint8Array {
-  if (path === '-') return stdin.read();
+  if (path === '-') return stdin.read?.() ?? readStdin();
   try {
     return readFileSync(path);
   } catch (error) {
