@@ -119,6 +119,11 @@ describe('storefront-webhooks save', () => {
     'signature',
     'X-Amz-Signature',
     'code',
+    'key1',
+    'keys',
+    'key[]',
+    'passphrase',
+    'oauth',
   ])('replaces the credential in the query of the log: %s', async (name) => {
     const url = `https://shop.test/in?keyboard=qwerty&author=ann&monkey=1&${name}=s3cr3t&pass_on=1&design=2`;
     const log = { id: 'whl_9', url, event: 'order:paid', payload: {}, response_code: 500 };

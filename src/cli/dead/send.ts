@@ -76,9 +76,8 @@ async function findFault(
   const keys = [ranAs, invalid];
   const giveUpAt = performance.now() + DONE_WITHIN_MS;
   for (;;) {
-    const found = await isIn(store, keys, outcome).catch(unreadable);
-    if (found === true) return undefined;
-    if (performance.now() > giveUpAt) return found || OTHER_STORE;
+    const fault = await faultIn(store, keys, outcome).catch(unreadable);
+    if (!fault || performance.now() > giveUpAt) return fault;
     await pause(100);
   }
 }
@@ -87,19 +86,20 @@ async function findFault(
 const DONE_WITHIN_MS = 2_000;
 
 /**
- * Returns whether the store has one of the keys as done, or as dead after a copy of the delivery: the shop parks the
- * delivery while a copy runs, and answers `duplicate` to the copy. `true` if the store has no `isDone`.
+ * Returns why none of the keys is done in the store; `undefined` if one is, or if the store has no `isDone`. The shop
+ * may park the delivery while a copy runs, and answer `duplicate` to the copy.
  */
-async function isIn(
+async function faultIn(
   store: IdempotencyStore,
   keys: readonly string[],
   outcome: string,
-): Promise<boolean> {
+): Promise<Fault | undefined> {
+  let fault: Fault = OTHER_STORE;
   for (const key of keys) {
-    if ((await store.isDone?.(key)) ?? true) return true;
-    if (outcome === 'duplicate' && (await findNow(store, key, ['dead']))) return true;
+    if ((await store.isDone?.(key)) ?? true) return undefined;
+    if (outcome === 'duplicate' && (await findNow(store, key, ['dead']))) fault = PARKED;
   }
-  return false;
+  return fault;
 }
 
 export function isHeaderValue(value: string): boolean {
@@ -139,6 +139,11 @@ const ELSEWHERE = {
   cause:
     'The receiver at this address processed the delivery under another key. So the address is that of another shop, or the scope or keyBy of the receiver has changed. The delivery stays in this store.',
   fix: 'Check first whether that receiver has delivered the order. Then send the delivery to the shop of this store. If the address is right, call receiver.redrive(delivery) in a program of the shop.',
+};
+
+const PARKED = {
+  cause: 'The shop has parked the delivery again, while it ran a copy.',
+  fix: 'See the error with dead show, and mend it. Then send the delivery again.',
 };
 
 const OTHER_STORE = {

@@ -145,9 +145,9 @@ function nameInPointer(step: string): string {
 const TELLING_HEADERS =
   /^(proxy-)?authorization$|^cookie$|forwarded|[-_]ip$|token|secret|api[-_]?key/i;
 
-/** Matches the last word of a parameter that holds a credential: `access_key`, but not `monkey` or `design`. */
+/** Matches the last word of a parameter that holds a credential: `access_key`, `key[]`, but not `monkey` or `design`. */
 const CREDENTIAL =
-  /(^|[^a-z])(key|auth|sig|signature|hmac|jwt|pass|pwd|passwd|credentials?)$|^code$/i;
+  /(^|[^a-z])(keys?|o?auth|sig|sign|signature|hmac|jwt|pass|passphrase|pw|pwd|passwd|credentials?|session|sid)(\d+|\[\d*\])?$|^code$/i;
 
 function isCredentialName(name: string): boolean {
   return CREDENTIAL.test(name.replace(/([a-z])([A-Z])/g, '$1_$2'));

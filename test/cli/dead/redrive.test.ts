@@ -343,7 +343,7 @@ describe('checks that this shop has run the delivery,', () => {
     }
   });
 
-  test('and takes a delivery for its own that it parks while a copy waits', async () => {
+  test('and reports a delivery that the shop parks while a copy waits', async () => {
     const { store, file } = await leave([paidOrder()], {});
     const [dead] = await store.list({ state: 'dead' });
     if (!dead) throw new Error('It was not parked.');
@@ -378,9 +378,10 @@ describe('checks that this shop has run the delivery,', () => {
     const redrive = ['dead', 'redrive', file, '--state', 'failing', '--apply', '--to', url];
     const done = await run(redrive, { env });
     expect([done.status, done.records()]).toMatchObject([
-      0,
-      [{ outcome: 'duplicate', good: true }],
+      1,
+      [{ outcome: 'duplicate', good: false, cause: expect.stringContaining('parked') }],
     ]);
+    expect(done.records()[0]).not.toHaveProperty('otherStore');
     expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
