@@ -37,7 +37,8 @@ export class DoneBefore {
       const other = otherKey?.() ?? own;
       const asked = [...new Set([own, other, ...effects])];
       const found = await this.#receiver.findDone(asked);
-      this.#isDown = found === undefined;
+      // Another question, asked at the same time, may have failed.
+      this.#isDown ||= found === undefined;
       const done = new Set(found);
       return (
         done.has(own) ||

@@ -242,8 +242,9 @@ export interface IdempotencyStore<Tx = unknown> {
   /** Returns how many deliveries {@link list} has without a limit, up to {@link COUNT_LIMIT}. For a gauge. */
   count(filter: CountFilter): Promise<number>;
   /**
-   * Returns whether a key is done and still remembered. Changes nothing. If a store lacks this verb, `reconcile`
-   * does not see deliveries that were done but not answered, such as those that recovery has processed.
+   * Returns whether a key is done and still remembered. Changes nothing. `recover` and `reconcile` ask for hundreds of
+   * keys at once. If a store lacks this verb, `reconcile` does not see deliveries that were done but not answered, such
+   * as those that recovery has processed.
    */
   isDone?(key: string): Promise<boolean>;
   /** Runs handlers in transactions of the store. Absent if the store cannot. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { skipWaits } from '../support/clock.js';
 import { durableStore } from '../support/durable.js';
@@ -39,4 +40,21 @@ test('recovery continues past failed claims while the store still accepts other 
     'whl_6 handled',
   ]);
   expect(claimed.size).toBe(6);
+});
+
+test('a store that has failed to say what is done is not asked about the next page of the log', async () => {
+  const asked: string[] = [];
+  const store = durableStore(() => ({
+    async isDone(key) {
+      asked.push(key);
+      if (asked.length === 1) throw new Error('down');
+      await setTimeout(1);
+      return false;
+    },
+  }));
+  const two = Array.from({ length: 100 }, (_, at) => entry(at + 1));
+  const { deliveries } = await recoverFrom({ logs: two }, openShop({ store }), { apply: false });
+  expect(deliveries.map(({ outcome }) => outcome)).toEqual(Array(100).fill('listed'));
+  // Each delivery has a key, and another that it would have had without its id.
+  expect(asked.length).toBe(2 * 50);
 });

@@ -159,10 +159,11 @@ WHERE key = decode($1::text, 'hex') AND (state = 'dead' OR
   (state IN ('leased', 'retry') AND not_before < ${stalledBefore('clock_timestamp()')}))
 RETURNING 'yes' AS redriven`;
 
-/** $1 key */
-export const IS_DONE = `
-SELECT 'yes' AS done FROM webhook_delivery
-WHERE key = decode($1::text, 'hex') AND state = 'done' AND purge_at > clock_timestamp()`;
+/** $1 keys, as JSON. Returns those that are done. */
+export const FIND_DONE = `
+SELECT encode(key, 'hex') AS key FROM webhook_delivery
+WHERE key = ANY (ARRAY(SELECT decode(asked, 'hex') FROM json_array_elements_text($1::text::json) AS asked))
+  AND state = 'done' AND purge_at > clock_timestamp()`;
 
 // PostgreSQL evaluates a subquery once per statement. The bare function would prevent the use of an index.
 const NOW = '(SELECT clock_timestamp())';

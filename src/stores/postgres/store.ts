@@ -1,5 +1,6 @@
 import { VERSION } from '../../errors/log.js';
 import type { Json } from '../../schemas/values.js';
+import { Batch } from '../batch.js';
 import { type ReadFilter, type StoreVerbs, withContract } from '../contract.js';
 import { adviceOf, warnOfLimits } from '../size-limits.js';
 import {
@@ -13,7 +14,7 @@ import {
   type StoredDelivery,
 } from '../store.js';
 import { Claims } from './claim-batches.js';
-import { fromRow } from './claims.js';
+import { byKey, fromRow } from './claims.js';
 import {
   isUnprepared,
   type PostgresClient,
@@ -117,6 +118,8 @@ class PostgresStore implements StoreVerbs {
   readonly #schema: Schema;
   readonly #claims: Claims;
   readonly #writes: LeaseWrites;
+  /** Recovery asks for the keys of a page of the log at once: one statement each would occupy the pool. */
+  readonly #done: Batch<string, boolean>;
 
   constructor(
     client: PostgresClient,
@@ -133,9 +136,11 @@ class PostgresStore implements StoreVerbs {
       // Leaves one connection for running handlers.
       maxRunning: Math.min(MAX_RUNNING, Math.max(1, connections - 1)),
     });
-    this.#writes = new LeaseWrites((text, values, name) => this.#run(text, values, name), {
-      ...LIMITS,
-      maxRunning: Math.min(MAX_RUNNING, connections),
+    const limits = { ...LIMITS, maxRunning: Math.min(MAX_RUNNING, connections) };
+    this.#writes = new LeaseWrites((text, values, name) => this.#run(text, values, name), limits);
+    this.#done = new Batch<string, boolean>((keys) => this.#areDone(keys), {
+      ...limits,
+      sizeOf: (key) => key.length,
     });
     this.whenSilent = whenSilent;
     this.#prepares = prepares;
@@ -187,8 +192,13 @@ class PostgresStore implements StoreVerbs {
     return (await this.#run(sql.REDRIVE, [key])).length > 0;
   }
 
-  async isDone(key: string): Promise<boolean> {
-    return (await this.#run(sql.IS_DONE, [key])).length > 0;
+  isDone(key: string): Promise<boolean> {
+    return this.#done.add(key);
+  }
+
+  async #areDone(keys: readonly string[]): Promise<boolean[]> {
+    const done = byKey(await this.#run(sql.FIND_DONE, [JSON.stringify(keys)]));
+    return keys.map((key) => done.has(key));
   }
 
   async purge(limit: number): Promise<number> {

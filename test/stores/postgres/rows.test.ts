@@ -1,8 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { postgresSchema, postgresStore } from 'storefront-webhooks/postgres';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { COUNT, LIST } from '../../../src/stores/postgres/statements.js';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { COUNT, FIND_DONE, LIST } from '../../../src/stores/postgres/statements.js';
 import { openPglite } from '../../support/pglite.js';
 import {
   acquire,
@@ -264,4 +264,22 @@ test('a thousand writes at once share a few statements', async () => {
     expect(statements, verb).toBeGreaterThanOrEqual(fewest);
     expect(statements, verb).toBeLessThanOrEqual(most);
   }
+});
+
+test('keys that are asked for at once share a statement, and are looked up by index', async () => {
+  const done = newDelivery();
+  const { fence } = await acquire(store, done);
+  await store.complete(done.key, fence, KEEP_MS);
+  const asked = [done.key, ...Array.from({ length: 149 }, () => newDelivery().key), done.key];
+  const queries = vi.spyOn(database, 'query');
+  const found = await Promise.all(asked.map((key) => store.isDone?.(key)));
+  expect(found).toEqual(asked.map((key) => key === done.key));
+  expect(queries).toHaveBeenCalledOnce();
+  queries.mockRestore();
+  await database.exec(`INSERT INTO webhook_delivery (key, scope, id, event, received_at, state, fence,
+    attempts, failures, not_before, purge_at)
+    SELECT decode(md5(n::text), 'hex'), '', '', '', now(), 'done', 1, 1, 0, now(), 'infinity'
+    FROM generate_series(1, 20000) n; ANALYZE webhook_delivery`);
+  const { rows } = await database.query(`EXPLAIN ${FIND_DONE}`, [JSON.stringify(asked)]);
+  expect(JSON.stringify(rows)).not.toContain('Seq Scan');
 });
