@@ -1,7 +1,7 @@
 import type { WebhookLog } from '../schemas/webhook-log.js';
 import { Answers, NO_TERMS } from './answers.js';
 import { entriesOf, pageAtOnce, Sequence } from './entries.js';
-import { type Missed, readEntry, subjectOf } from './log-entry.js';
+import { type EntryRead, type Missed, readEntries, subjectOf } from './log-entry.js';
 import type { Pace } from './request-rate.js';
 import { type SourceSettings, withoutErrors } from './source.js';
 
@@ -60,11 +60,10 @@ async function readAnswers(all: SourceSettings, pace: Pace): Promise<Answers> {
   const settings = withoutErrors(all);
   const answers = new Answers(settings, true);
   const onOther = (entry: WebhookLog) => answers.addElsewhere(entry);
-  const add = async (entry: WebhookLog) => {
-    const found = await readEntry(entry, settings, true);
+  const add = async ({ entry, found }: EntryRead) => {
     if (typeof found === 'object') await answers.add(entry, found);
   };
   const entries = entriesOf(settings, pace, new Sequence(), () => {}, onOther);
-  for await (const _ of pageAtOnce(entries, add));
+  for await (const _ of pageAtOnce(readEntries(entries, settings, true), add));
   return answers;
 }

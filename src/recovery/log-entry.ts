@@ -10,6 +10,7 @@ import {
   isYoungerThan,
   type MissedReason,
 } from './delivery-status.js';
+import { pageAtOnce } from './entries.js';
 import type { AnsweredBy, LoggedDelivery, Recovering } from './log-reader.js';
 import type { SourceSettings } from './source.js';
 
@@ -36,18 +37,53 @@ export interface EntryFound {
   keyWithoutId(): string;
 }
 
+/** An entry of the log, as the provider returns it and as the receiver reads it. */
+export interface EntryRead {
+  readonly entry: WebhookLog;
+  readonly found: EntryFound | Unusable;
+}
+
 /** Reads an entry of the log. */
 export async function readEntry(
   entry: WebhookLog,
   settings: SourceSettings,
   sends: boolean,
 ): Promise<EntryFound | Unusable> {
-  const { receiver, now, pendingAfterMs, scopes } = settings;
+  return judge(entry, await readLogged(entry, settings), settings, sends);
+}
+
+/**
+ * Reads the entries of the log, page by page. A `secret` function may take a different time for each entry, so the
+ * store is asked only after it has returned for the whole page: see {@link pageAtOnce}.
+ */
+export function readEntries(
+  entries: AsyncIterable<WebhookLog>,
+  settings: SourceSettings,
+  sends: boolean,
+): AsyncIterable<EntryRead> {
+  const read = async (entry: WebhookLog) => ({ entry, logged: await readLogged(entry, settings) });
+  return pageAtOnce(pageAtOnce(entries, read), async ({ entry, logged }) => {
+    return { entry, found: await judge(entry, logged, settings, sends) };
+  });
+}
+
+type Logged = LoggedDelivery | 'unreadable' | undefined;
+
+function readLogged(entry: WebhookLog, { receiver }: SourceSettings): Promise<Logged> {
   // A user's function may throw for an odd entry. The other entries must still be found.
-  const logged = await receiver.read(entry).catch((error: unknown) => {
+  return receiver.read(entry).catch((error: unknown) => {
     receiver.onError(error, entry);
     return 'unreadable' as const;
   });
+}
+
+async function judge(
+  entry: WebhookLog,
+  logged: Logged,
+  settings: SourceSettings,
+  sends: boolean,
+): Promise<EntryFound | Unusable> {
+  const { receiver, now, pendingAfterMs, scopes } = settings;
   if (logged === 'unreadable') return logged;
   if (!logged || scopes?.has(logged.scope) === false) return 'unknownShop';
   const { answeredBy, receipt, event, delivery, keyWithoutId } = logged;

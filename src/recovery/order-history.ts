@@ -1,12 +1,11 @@
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection } from '../request/outcome.js';
-import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Effect } from '../stores/ledger.js';
 import type { DeliveryStatus } from './delivery-status.js';
 import type { MissedFacts } from './earlier-deliveries.js';
 import { PAID } from './endpoint.js';
-import { entriesOf, pageAtOnce, untilSettled } from './entries.js';
-import { type EntryFound, readEntry, timeOr } from './log-entry.js';
+import { entriesOf, untilSettled } from './entries.js';
+import { type EntryFound, readEntries, timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import type { ReconcileSettings } from './reconcile-options.js';
 import type { Pace } from './request-rate.js';
@@ -52,27 +51,24 @@ export async function readHistories(
   pace: Pace,
   sends: boolean,
 ): Promise<Gathered> {
-  const found = new Map<string, OrderHistory>();
+  const orders = new Map<string, OrderHistory>();
   let firstPaidAt = Number.POSITIVE_INFINITY;
   await untilSettled(
-    () => found.size,
+    () => orders.size,
     async (seen) => {
-      const readOne = async (entry: WebhookLog) => {
-        return { entry, read: await readEntry(entry, settings, sends) };
-      };
       const entries = entriesOf(settings, pace, seen, () => {});
-      for await (const { entry, read } of pageAtOnce(entries, readOne)) {
-        if (typeof read === 'string' || read.recordId === undefined) continue;
-        if (!read.event.startsWith('order:')) continue;
-        const history = found.get(read.recordId) ?? emptyHistory();
-        found.set(read.recordId, history);
-        await note(read, history, settings);
-        if (read.event !== PAID) continue;
+      for await (const { entry, found } of readEntries(entries, settings, sends)) {
+        if (typeof found === 'string' || found.recordId === undefined) continue;
+        if (!found.event.startsWith('order:')) continue;
+        const history = orders.get(found.recordId) ?? emptyHistory();
+        orders.set(found.recordId, history);
+        await note(found, history, settings);
+        if (found.event !== PAID) continue;
         firstPaidAt = Math.min(firstPaidAt, timeOr(entry.created_at, settings.now));
       }
     },
   );
-  return { orders: found, firstPaidAt };
+  return { orders, firstPaidAt };
 }
 
 async function note(

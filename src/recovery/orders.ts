@@ -61,6 +61,7 @@ export async function findUnlogged(
   const before = new DoneBefore(receiver);
   const unlogged = new Map<string, Missed>();
   let [waiting, unreadable] = [0, 0];
+  const timeOf = ({ updated_at, created_at }: Order) => timeOr(updated_at, timeOr(created_at, now));
   await untilSettled(
     () => unlogged.size,
     async (seen) => {
@@ -69,18 +70,23 @@ export async function findUnlogged(
         unreadable += 1;
       };
       for await (const orders of orderPages(settings, pace, seen, onUnreadable)) {
-        const add = async (order: Order) => {
-          const at = timeOr(order.updated_at, timeOr(order.created_at, now));
-          if (at < since || logged.has(order.id) || !receiver.isPaid(order)) return;
-          if (sends && isYoungerThan(pendingAfterMs, order, now)) {
-            waiting += 1;
-            return;
-          }
-          const read = () => receiver.readOrder(order, urls[0] ?? '');
-          const isDone = unlogged.get(order.id)?.isDone ?? (await before.has(read));
-          unlogged.set(order.id, { ...toMissed(order, at), isDone, isUnsafe: false });
+        const paid = orders.filter(
+          (order) => timeOf(order) >= since && !logged.has(order.id) && receiver.isPaid(order),
+        );
+        const wanted = paid.filter((order) => !sends || !isYoungerThan(pendingAfterMs, order, now));
+        waiting += paid.length - wanted.length;
+        const reading = wanted.map((order) => ({
+          order,
+          delivery: unlogged.has(order.id) ? undefined : receiver.readOrder(order, urls[0] ?? ''),
+        }));
+        // The `secret` function may take a different time for each order. The store is asked about all of them at once.
+        await Promise.allSettled(reading.map(({ delivery }) => delivery));
+        const add = async ({ order, delivery }: (typeof reading)[number]) => {
+          const known = unlogged.get(order.id)?.isDone;
+          const isDone = known ?? (await before.has(async () => delivery));
+          unlogged.set(order.id, { ...toMissed(order, timeOf(order)), isDone, isUnsafe: false });
         };
-        await Promise.all(orders.map(add));
+        await Promise.all(reading.map(add));
       }
     },
   );

@@ -5,7 +5,15 @@ import { Copies } from './copies.js';
 import type { DeliveryStatus } from './delivery-status.js';
 import { PAID } from './endpoint.js';
 import { entriesOf, pageAtOnce, untilSettled } from './entries.js';
-import { type EntryFound, type Missed, readEntry, timeOr, type Unusable } from './log-entry.js';
+import {
+  type EntryFound,
+  type EntryRead,
+  type Missed,
+  readEntries,
+  readEntry,
+  timeOr,
+  type Unusable,
+} from './log-entry.js';
 import { OrderStates } from './order-states.js';
 import { OrdersInLog } from './orders-in-log.js';
 import type { Pace } from './request-rate.js';
@@ -82,8 +90,7 @@ export async function readLog(
       const onUnreadable = () => {
         counts.unreadable += 1;
       };
-      const ask = async (entry: WebhookLog) => {
-        const found = await readEntry(entry, settings, sends);
+      const ask = async ({ entry, found }: EntryRead) => {
         if (typeof found === 'string') return { entry, found };
         const isOpen = found.missed && !missed.has(entry.id);
         const asked = isOpen && (found.status !== 'queued' || queued);
@@ -94,7 +101,8 @@ export async function readLog(
         return { entry, found, isDoneNow };
       };
       const entries = entriesOf(read, pace, seen, onUnreadable, onOther);
-      for await (const { entry, found, isDoneNow } of pageAtOnce(entries, ask)) {
+      const all = readEntries(entries, settings, sends);
+      for await (const { entry, found, isDoneNow } of pageAtOnce(all, ask)) {
         if (typeof found === 'object') states.add(found, entry.created_at);
         if (found === 'unknownShop') await onOther(entry, true);
         const sentAt = timeOr(entry.created_at, settings.now);
