@@ -194,7 +194,8 @@ export type WebhookErrorCode =
   /**
    * The store could not record how a delivery ended, so its handlers may run once more. To do: check the store,
    * and whether the work of the handlers may be repeated. If D1 reports too many API requests, the invocation of the
-   * Worker had used up its queries: set the `max_batch_size` of the queue's consumer to 5.
+   * Worker had used up its queries: lower the `max_batch_size` of the queue's consumer, to 5 if a delivery has one handler,
+   * or to 3 if it has two.
    */
   | 'outcome_unrecorded'
   /**

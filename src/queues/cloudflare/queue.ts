@@ -27,8 +27,9 @@ export interface CloudflareQueueOptions {
  * Hands deliveries to a Cloudflare Queue. Pass it as the `queue` of a receiver. A Worker with
  * {@link cloudflareWorker} consumes the queue.
  *
- * With `d1Store`, set the `max_batch_size` of the consumers to 5: D1 allows an invocation 50 queries on Workers Free, and
- * 1,000 on Paid. A delivery takes 5, plus those of your handlers, and a new isolate up to 6.
+ * With `d1Store`, set the `max_batch_size` of the consumers to 5 if a delivery has one handler, to 3 if it has two, and to
+ * 2 if it has three: D1 allows an invocation 50 queries on Workers Free, and 1,000 on Paid. A delivery takes up to 5 for
+ * each of its handlers, plus those that the handlers send, and a new isolate up to 6.
  *
  * @param queue - The binding of the queue's producer.
  * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to check.
