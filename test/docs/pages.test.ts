@@ -41,6 +41,14 @@ describe('the pages', () => {
     expect(text).toContain(`as in SQLite, ${sqlite} bytes`);
   });
 
+  test('name both times that BullMQ waits before it gives out the job of a killed worker', () => {
+    const waits = docs
+      .flatMap((page) => (page.isGenerated ? [] : prose(page).split('\n')))
+      .filter((line) => line.includes('`lockDuration`'));
+    expect(waits.length).toBeGreaterThan(0);
+    expect(waits.filter((line) => !line.includes('`stalledInterval`'))).toEqual([]);
+  });
+
   test('links and anchors have a target', () => {
     const dead = PAGES.flatMap((page) =>
       links(page)
