@@ -1,4 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { createClient } from 'storefront-webhooks/api';
+import { createSandbox } from 'storefront-webhooks/sandbox';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { blocks, pageAt } from './pages.js';
 
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
@@ -22,4 +24,26 @@ test('the server of the move from octokit passes on all requests but those for t
   expect([webhooks.mock.calls.length, app.mock.calls.length]).toEqual([2, 0]);
   for (const url of ['/', '/orders?next=/api/github/webhooks']) handle({ url }, {});
   expect([webhooks.mock.calls.length, app.mock.calls.length]).toEqual([2, 2]);
+});
+
+test('the client adds an event to the endpoint of the start', async () => {
+  const sandbox = createSandbox();
+  onTestFinished(() => sandbox.close());
+  const options = {
+    baseUrl: 'http://localhost',
+    auth: { accessToken: sandbox.account('sk_test_docs').key },
+    fetch: sandbox.fetch,
+  };
+  const open = () => createClient(options);
+  await runExample('docs/start.md', 'webhookEndpoints.create', { createClient: open });
+  const client = open();
+  const find = async () => (await client.webhookEndpoints.list()).items[0];
+  const { id = '', events: registered = [] } = (await find()) ?? {};
+  const { get, update } = client.webhookEndpoints;
+  const webhookEndpoints = {
+    get: () => get(id),
+    update: (_id: string, changes: Parameters<typeof update>[1]) => update(id, changes),
+  };
+  await runExample('docs/client.md', 'webhookEndpoints.get(', { client: { webhookEndpoints } });
+  expect((await find())?.events).toEqual([...registered, 'product:out_of_stock']);
 });
