@@ -7,7 +7,8 @@ import { postgresStore } from 'storefront-webhooks/postgres';
 
 const limits = { query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...limits });
-pool.on('error', console.error);
+// The message alone: an error of pg also has its client, with the key that cancels its queries.
+pool.on('error', (error) => console.error(error.message));
 
 const receiver = createReceiver({
   secret: process.env.WEBHOOK_SECRET,

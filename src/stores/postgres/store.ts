@@ -78,7 +78,7 @@ export interface PostgresStoreOptions {
  *
  * const pool = new pg.Pool({ query_timeout: 5000, connectionTimeoutMillis: 5000, keepAlive: true });
  * // Without it, a connection that the server closes ends the process.
- * pool.on('error', console.error);
+ * pool.on('error', (error) => console.error(error.message));
  * createReceiver({ secret, store: postgresStore(pool) });
  */
 export function postgresStore<Tx>(
