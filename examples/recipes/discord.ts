@@ -21,7 +21,7 @@ async function welcome({ payload: order, key, once, signal }: WebhookEvent<strin
   const todo = isMember ? '' : ` (give ${name ?? 'the buyer'} the role by hand)`;
   await once('message', async () => {
     await discord(signal, 'POST', `/channels/${DISCORD_CHANNEL}/messages`, {
-      content: `Sold: ${order.product_title}${todo}`,
+      content: `Sold: ${order.product_title ?? order.id}${todo}`,
       // A buyer's text must not mention @everyone.
       allowed_mentions: { parse: [] },
       // If the message is sent again within a few minutes, Discord knows it by this nonce.

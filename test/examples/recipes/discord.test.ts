@@ -62,8 +62,8 @@ describe('the Discord recipe', () => {
   });
 
   const saved = loadFixture('order:paid');
-  const sold = (id: string, custom: unknown, status = 100): Fixture => {
-    const order = JSON.parse(new TextDecoder().decode(saved.body));
+  const sold = (id: string, custom: unknown, status = 100, changes: object = {}): Fixture => {
+    const order = { ...JSON.parse(new TextDecoder().decode(saved.body)), ...changes };
     const body = new TextEncoder().encode(JSON.stringify({ ...order, id, custom, status }));
     return { ...saved, body };
   };
@@ -113,6 +113,17 @@ describe('the Discord recipe', () => {
     expect(await send(order, 'order:paid', what)).toBe('handled');
     expect(done()).toEqual(['POST /channels/c/messages']);
     expect(JSON.stringify(asked.at(-1)?.body)).toContain(' (give the buyer the role by hand)');
+  });
+
+  test.each([
+    ['missing', undefined],
+    ['null', null],
+    ['a number', 7],
+  ])('posts the id of an order whose product title is %s', async (what, product_title) => {
+    const id = `titled ${what}`;
+    const order = sold(id, { Discord: 'ada' }, 100, { product_title });
+    expect(await send(order, 'order:paid', id)).toBe('handled');
+    expect(asked.at(-1)?.body).toMatchObject({ content: `Sold: ${id}` });
   });
 
   test('posts a name of which there is no member', async () => {
