@@ -34,8 +34,8 @@ export type UsageErrorCode =
    */
   | 'event_unknown'
   /**
-   * A saved delivery does not exist or cannot be read. To do: correct the file at the place that the message
-   * names, or save the delivery again.
+   * A saved delivery does not exist or cannot be read, or the argument is not one. To do: correct the file at the
+   * place that the message names, or save the delivery again; or pass what the message names.
    */
   | 'fixture_invalid'
   /**

@@ -4,7 +4,7 @@ import nodeModule from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import type * as z from 'zod/mini';
 import { UsageError } from '../errors/errors.js';
-import { utf8 } from '../runtime/bytes.js';
+import { nameType, utf8 } from '../runtime/bytes.js';
 import { ownFile } from '../runtime/own-file.js';
 import { parseExact, stringifyExact } from './exact-json.js';
 import {
@@ -31,6 +31,28 @@ const SUFFIX = '.hook.json';
  */
 export function loadFixture(name: string): Fixture {
   return load(name.endsWith(SUFFIX) ? resolve(name) : shippedFile(name), []);
+}
+
+/**
+ * Loads a fixture that is given by its name, and checks one that is given itself.
+ *
+ * @param needed - The function and its argument, as the beginning of a sentence.
+ * @throws {UsageError} `fixture_invalid`
+ */
+export function readFixture(given: Fixture | string, needed: string): Fixture {
+  if (typeof given === 'string') return loadFixture(given);
+  if (isFixture(given)) return given;
+  const type = nameType(given);
+  const without = type === 'an object' ? ' without headers or body' : '';
+  throw new UsageError(
+    'fixture_invalid',
+    `${needed} as its second argument, not ${type}${without}.`,
+  );
+}
+
+function isFixture(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null) return false;
+  return 'body' in given && 'headers' in given && Array.isArray(given.headers);
 }
 
 /**

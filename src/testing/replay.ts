@@ -6,7 +6,7 @@ import { SIGN } from '../request/secrets.js';
 import { type Secret, sign } from '../request/signature.js';
 import type { Fixture } from './fixture.js';
 import { prefixOf } from './header-prefix.js';
-import { loadFixture } from './load.js';
+import { readFixture } from './load.js';
 import { type OutgoingRequest, prepare, type ReplayFaults, type Signer } from './prepare.js';
 import { within } from './response.js';
 import {
@@ -125,7 +125,9 @@ export async function replay(
   }
   atLeastOne('duplicate', duplicate);
   atLeastOne('concurrency', concurrency);
-  const loaded = [fixtures].flat().map((one) => (typeof one === 'string' ? loadFixture(one) : one));
+  const needed =
+    "replay() needs one fixture, or the name of one such as 'order:paid', or an array of them";
+  const loaded = [fixtures].flat().map((one) => readFixture(one, needed));
   const deliveries = loaded.flatMap((one) => Array.from({ length: duplicate }, () => one));
   const ordered = shuffle === false ? deliveries : shuffled(deliveries, shuffle);
 

@@ -8,8 +8,8 @@ import {
   type Order,
   type WebhookEvent,
 } from 'storefront-webhooks';
-import { crashPoints } from 'storefront-webhooks/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { crashPoints, loadFixture } from 'storefront-webhooks/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 const secret = 'a secret for tests';
 const observe = {
@@ -322,5 +322,32 @@ describe('crashPoints', () => {
     await expect(crashPoints(() => 1, 'order:paid', { observe })).rejects.toThrow(
       'returns a receiver',
     );
+  });
+
+  const paid = loadFixture('order:paid');
+  test.each<[string, unknown, string]>([
+    ['an array of names', ['order:paid'], 'an array'],
+    ['an array of fixtures', [paid], 'an array'],
+    ['an empty array', [], 'an array'],
+    ['no fixture', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['a number', 7, 'number'],
+    [
+      'an order',
+      JSON.parse(new TextDecoder().decode(paid.body)),
+      'an object without headers or body',
+    ],
+  ])('rejects %s as its fixture', async (_what, fixture, named) => {
+    const makeReceiver = vi.fn(shop(() => {}));
+    await expect(
+      Reflect.apply(crashPoints, undefined, [makeReceiver, fixture, { observe }]),
+    ).rejects.toMatchObject({
+      name: 'UsageError',
+      code: 'fixture_invalid',
+      message: expect.stringContaining(
+        `crashPoints() needs one fixture, or the name of one such as 'order:paid', as its second argument, not ${named}.`,
+      ),
+    });
+    expect(makeReceiver).not.toHaveBeenCalled();
   });
 });

@@ -617,6 +617,28 @@ describe('a fixture', () => {
     );
     expect(handler).not.toHaveBeenCalled();
   });
+
+  test.each<[unknown]>([
+    [undefined],
+    [null],
+    [7],
+    [{}],
+    [{ id: 'ord_1' }],
+    [[['order:paid']]],
+    [['order:paid', undefined]],
+  ])('that is none, such as %j, is rejected before anything is sent', async (fixture) => {
+    const handler = vi.fn();
+    await expect(
+      Reflect.apply(replay, undefined, [makeReceiver(handler), fixture]),
+    ).rejects.toMatchObject({
+      name: 'UsageError',
+      code: 'fixture_invalid',
+      message: expect.stringMatching(
+        /^replay\(\) needs one fixture, or the name of one such as 'order:paid', or an array of them as its second argument, not /,
+      ),
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
 });
 
 describe('a result', () => {

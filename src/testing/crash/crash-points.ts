@@ -3,6 +3,7 @@ import { refuseUnknownOption } from '../../errors/text.js';
 import { memoryStore } from '../../stores/memory.js';
 import type { IdempotencyStore } from '../../stores/store.js';
 import type { Fixture } from '../fixture.js';
+import { readFixture } from '../load.js';
 import { type ReplayResult, replay } from '../replay.js';
 import { isReceiver, type ReceiverLike } from '../target.js';
 import { type Effects, type Gate, Life } from './life.js';
@@ -100,6 +101,8 @@ export async function crashPoints<const Observed extends Effects, Tx = unknown>(
   const { observe, tx, timeout = 10_000 } = options;
   refuseUnknownOption('crashPoints()', options, ['observe', 'tx', 'timeout']);
   checkEffects(observe);
+  const needed = "crashPoints() needs one fixture, or the name of one such as 'order:paid',";
+  const loaded = readFixture(fixture, needed);
 
   const deliver = (life: Life): Promise<ReplayResult> =>
     life.run(async () => {
@@ -107,7 +110,7 @@ export async function crashPoints<const Observed extends Effects, Tx = unknown>(
       const store = life.store as IdempotencyStore<Tx>;
       const receiver = await makeReceiver(store, life.observe(observe));
       if (!isReceiver(receiver)) throw notMade();
-      return replay(receiver, fixture, { timeout });
+      return replay(receiver, loaded, { timeout });
     });
 
   const whole = new Life(memoryStore(), { tx });
