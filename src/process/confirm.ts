@@ -54,9 +54,9 @@ const CONFIRM_MS = 7_000;
 /** Unconfirmed orders that run anyway are reported at most this often. */
 const REPORT_MS = 60_000;
 
-/** Whether the handlers of a delivery may run. */
+/** Whether the handlers of a delivery may run. `done`: none is left to run. */
 export type Permission =
-  | { readonly state: 'run' | 'unavailable'; readonly issues?: undefined }
+  | { readonly state: 'run' | 'done' | 'unavailable'; readonly issues?: undefined }
   | { readonly state: 'disagreed'; readonly issues: readonly Issue[] };
 
 const STATES: readonly Confirmation['state'][] = ['agreed', 'disagreed', 'unavailable'];
@@ -82,13 +82,18 @@ export class OrderConfirmation {
     this.#onError = onError;
   }
 
-  /** Looks the order up. Never rejects. */
-  async ask(delivery: Delivery): Promise<Permission> {
+  /**
+   * Looks the order up, unless no handler is left to run. Never rejects.
+   *
+   * @param isDone - Whether none is left. Must not reject.
+   */
+  async ask(delivery: Delivery, isDone: () => Promise<boolean>): Promise<Permission> {
     const { confirm, paidStatuses, telemetry } = this.#settings;
     const { event, scope, payload } = delivery;
     // A delivery that does not fit its event is parked or rejected in any case.
     if (!confirm || delivery.kind === 'invalid' || !event.startsWith('order:')) return RUN;
     if (!hasTextId(payload)) return RUN;
+    if (await isDone()) return { state: 'done' };
     const found = await find(confirm, { payload, event, scope, paidStatuses });
     const isKept = found.state === 'agreed' && found.kept;
     safely(() => telemetry?.confirmed?.(isKept ? 'kept' : found.state));

@@ -10,6 +10,7 @@ import type { Issue } from '../schemas/issue.js';
 import { warnOfMemory } from '../stores/platform.js';
 import type { Claimable } from '../stores/store.js';
 import { OrderConfirmation } from './confirm.js';
+import { DONE_BEFORE, UNAVAILABLE } from './handler-run.js';
 import { Idempotency, type OnceTerms } from './idempotency.js';
 import { InFlight } from './in-flight.js';
 import type { Lease, Work } from './lease.js';
@@ -19,7 +20,7 @@ import { chooseRoutes, failing } from './matching-handlers.js';
 import { type HandOff, handOff } from './queue.js';
 import type { Settings } from './read-options.js';
 import { type Route, Router } from './router.js';
-import { runHandlers } from './run-handlers.js';
+import { isDoneBefore, runHandlers } from './run-handlers.js';
 import { failedWork, isUnkept } from './settled.js';
 
 // A short lease, because a provider retries only a few times: after a crash, few retries should be answered 503.
@@ -143,11 +144,12 @@ export class Processing {
     const onError = this.#reporting(sealed, delivery.payload);
     const terms = { lastAttempt, isGone, isTransaction, retryUnrecorded, keepMs, onError };
     const result = await this.#idempotency.doOnce(sealed, terms, async (lease) => {
-      const isLeft = routes.some(({ step }) => !Object.hasOwn(lease.steps, step));
-      const permission = isLeft ? await this.#confirmation.ask(delivery) : undefined;
-      issues = permission?.issues;
-      if (permission && permission.state !== 'run') return { state: 'unavailable', ran: [] };
-      return this.#run(routes, delivery, lease);
+      const isDone = () => isDoneBefore(routes, lease, delivery, this.#settings.store);
+      const permission = await this.#confirmation.ask(delivery, isDone);
+      issues = permission.issues;
+      // Runs nothing if all is done, not even if the store forgets that meanwhile: no one has confirmed the order.
+      if (permission.state === 'done') return DONE_BEFORE;
+      return permission.state === 'run' ? this.#run(routes, delivery, lease) : UNAVAILABLE;
     });
     return issues ? { ...result, issues } : result;
   }

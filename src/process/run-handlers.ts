@@ -2,8 +2,9 @@ import { WebhookError } from '../errors/errors.js';
 import { watched } from '../report/telemetry.js';
 import { type Delivery, seal } from '../request/delivery.js';
 import { checkOwnKey, effectKey, newestKey } from '../request/key.js';
+import { withTimeout } from '../runtime/timing.js';
 import { isJsonObject, toSortable } from '../schemas/values.js';
-import type { Claimable } from '../stores/store.js';
+import type { Claimable, IdempotencyStore } from '../stores/store.js';
 import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import {
   BUSY,
@@ -48,6 +49,26 @@ export async function runHandlers(routes: readonly Route[], run: Run): Promise<W
     for (const running of started) add(await running);
   }
   return { ...work, ran };
+}
+
+/** How long a delivery waits for the store to say what is done. A sender waits also for the lookup of the order. */
+const ASK_MS = 1_000;
+
+/** Returns whether no handler is left to run. `false` if the store cannot say so in time. Never rejects. */
+export async function isDoneBefore(
+  routes: readonly Route[],
+  { steps }: Lease,
+  { scope, payload }: Delivery,
+  store: IdempotencyStore,
+): Promise<boolean> {
+  const left = routes.filter(({ step }) => !Object.hasOwn(steps, step));
+  if (!left.every(({ oncePer }) => oncePer)) return false;
+  // Async, because `oncePer` may throw. It gets a copy: if it changes the payload, `confirm` is not affected.
+  const asked = left.map(async (route) =>
+    store.isDone?.(keyOfEffect(route, scope, route.oncePer?.(clonePayload(payload)))),
+  );
+  const all = await withTimeout(Promise.all(asked), '', ASK_MS).catch(() => [false]);
+  return all.every((isDone) => isDone === true);
 }
 
 function prepare(route: Route, index: number, { delivery }: Run): Prepared {

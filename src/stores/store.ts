@@ -244,7 +244,8 @@ export interface IdempotencyStore<Tx = unknown> {
   /**
    * Returns whether a key is done and still remembered. Changes nothing. `recover` and `reconcile` ask for hundreds of
    * keys at once. If a store lacks this verb, `reconcile` does not see deliveries that were done but not answered, such
-   * as those that recovery has processed.
+   * as those that recovery has processed, and `confirm` is also called for an order whose effects another delivery has
+   * done.
    */
   isDone?(key: string): Promise<boolean>;
   /** Runs handlers in transactions of the store. Absent if the store cannot. */

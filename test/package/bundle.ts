@@ -4,8 +4,8 @@ import { onWorkers } from '../../tsup.config.js';
 
 /** The limit of a gzipped Worker: its current size, rounded up, so that a large addition is noticed. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 41_480 },
-  { name: 'without the schema library', without: ['zod'], bytes: 36_870 },
+  { name: 'with the receiver in it', without: [], bytes: 41_590 },
+  { name: 'without the schema library', without: ['zod'], bytes: 36_980 },
 ] as const;
 
 const ENTRY = `

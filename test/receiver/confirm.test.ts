@@ -2,7 +2,9 @@ import {
   type Confirm,
   type Confirmation,
   createReceiver,
+  type IdempotencyStore,
   memoryStore,
+  type PaidOptions,
   type ReceiverOptions,
   runJob,
   type SealedDelivery,
@@ -10,6 +12,7 @@ import {
   type WebhookEvent,
 } from 'storefront-webhooks';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -28,6 +31,15 @@ function shop(found: Confirmation, options: Partial<Omit<ReceiverOptions, 'event
   const hooks = { onError, onRejected() {} };
   const receiver = createReceiver({ secret: SECRET, confirm, hooks, ...options });
   return { confirm, ship, onError, receiver: receiver.on('order:paid', ship) };
+}
+
+/** A shop that delivers each paid order once, and whose orders disagree with their deliveries. */
+function shopOnce(store: IdempotencyStore, options?: PaidOptions) {
+  const confirm = vi.fn<Confirm>(async () => DISAGREED);
+  const handle = vi.fn();
+  const hooks = { onError() {}, onRejected() {} };
+  const receiver = createReceiver({ secret: SECRET, scope: 'shop', confirm, hooks, store });
+  return { confirm, handle, receiver: receiver.onPaid(handle, options) };
 }
 
 describe('confirm is not called', () => {
@@ -253,6 +265,120 @@ test('a retry confirms the order again, and the handler that is left runs only i
   expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled', ran: ['mail'] });
   expect(confirm).toHaveBeenCalledTimes(3);
   expect(ship).toHaveBeenCalledOnce();
+});
+
+describe('an order that is done for all of its handlers, and that confirm would reject now', () => {
+  /** A shop that delivers paid orders, and has delivered one that `order:updated` stated as paid. */
+  async function delivered(store = durableStore()) {
+    const { confirm, handle, receiver } = shopOnce(store);
+    confirm.mockResolvedValue(AGREED);
+    const updated = { event: 'order:updated', id: 'whl_0' };
+    expect(await deliver(receiver, paidOrder(), updated)).toMatchObject({ outcome: 'handled' });
+    confirm.mockClear().mockResolvedValue(DISAGREED);
+    handle.mockClear();
+    return { confirm, handle, receiver, store };
+  }
+  const duplicate = { status: 200, outcome: 'duplicate', ran: [] };
+
+  test('is a duplicate in a late order:paid, without a request', async () => {
+    const { confirm, handle, receiver, store } = await delivered();
+    for (let copy = 0; copy < 2; copy++)
+      expect(await deliver(receiver, paidOrder())).toMatchObject(duplicate);
+    expect(confirm).not.toHaveBeenCalled();
+    expect(handle).not.toHaveBeenCalled();
+    skipWaits();
+    await new Promise((resolve) => setTimeout(resolve, 61_000));
+    expect(await store.count({ state: 'stalled' })).toBe(0);
+  });
+
+  test('is a duplicate after markDone, also under an earlier name of the handler', async () => {
+    const store = durableStore();
+    const { receiver } = shop(DISAGREED, { store, scope: 'shop' });
+    receiver.onPaid(() => {});
+    await receiver.markDone('onPaid', 'ord_1');
+    const { receiver: renamed } = shopOnce(store, { name: 'deliver', formerly: 'onPaid' });
+    expect(await deliver(renamed, paidOrder())).toMatchObject(duplicate);
+  });
+
+  test('is a duplicate for the worker of a queue, and not parked at its last attempt', async () => {
+    const { confirm, receiver } = await delivered();
+    const delivery = await receiver.verify(await captured(paidOrder()));
+    if (delivery.outcome === 'rejected') throw new Error('it was refused');
+    expect(await receiver.dispatch(delivery, { lastAttempt: true })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(confirm).not.toHaveBeenCalled();
+  });
+
+  test('runs no handler, even if the store forgets the effect after it was asked', async () => {
+    const { confirm, handle, receiver } = shopOnce(
+      durableStore(() => ({ isDone: async () => true })),
+    );
+    expect(await deliver(receiver, paidOrder())).toMatchObject(duplicate);
+    expect(confirm).not.toHaveBeenCalled();
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('is looked up if another order was done', async () => {
+    const { confirm, handle, receiver } = await delivered();
+    expect(await deliver(receiver, paidOrder({ id: 'ord_2' }))).toMatchObject({ status: 422 });
+    expect(confirm).toHaveBeenCalledOnce();
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  const { isDone: _, ...withoutIsDone } = memoryStore();
+  test.each<[string, IdempotencyStore]>([
+    ['cannot say what is done', durableStore(undefined, withoutIsDone)],
+    ['fails', durableStore(() => ({ isDone: () => Promise.reject(new Error('down')) }))],
+    ['does not answer in time', durableStore(() => ({ isDone: () => new Promise(() => {}) }))],
+    // A store of the user's own, in JavaScript, can return anything.
+    ['answers neither true nor false', durableStore(() => ({ isDone: async () => ({}) as never }))],
+  ])('is looked up if the store %s', async (_, store) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { confirm, handle, receiver } = shopOnce(store);
+    await receiver.markDone('onPaid', 'ord_1');
+    const delivering = deliver(receiver, paidOrder());
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(confirm).toHaveBeenCalledOnce();
+    expect(await delivering).toMatchObject({ status: 422 });
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('is looked up if a handler that runs once for each delivery is left', async () => {
+    const isDone = vi.fn(async () => true);
+    const { confirm, receiver } = shopOnce(durableStore(() => ({ isDone })));
+    const mail = vi.fn();
+    receiver.on('order:paid', mail, { name: 'mail' });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 422 });
+    expect(confirm).toHaveBeenCalledOnce();
+    expect(isDone).not.toHaveBeenCalled();
+    expect(mail).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('no'))],
+    ['is not done', async () => false],
+  ])('is looked up if another effect %s', async (_, answer) => {
+    const isDone = vi.fn(async () => true).mockImplementationOnce(answer);
+    const { confirm, receiver } = shopOnce(durableStore(() => ({ isDone })));
+    receiver.on(['order:paid'], () => {}, { name: 'mail', oncePer: ({ id }) => id });
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 422 });
+    expect(isDone).toHaveBeenCalledTimes(2);
+    expect(confirm).toHaveBeenCalledOnce();
+  });
+
+  test('is looked up as it was sent, if oncePer throws or changes its payload', async () => {
+    const { confirm, receiver } = shop(DISAGREED);
+    const oncePer = (order: { id: string; email?: unknown }) => {
+      order.email = 'changed';
+      throw new Error('no');
+    };
+    receiver.on('order:updated', () => {}, { name: 'mail', oncePer });
+    const options = { event: 'order:updated' };
+    expect(await deliver(receiver, paidOrder(), options)).toMatchObject({ status: 422 });
+    expect(confirm.mock.calls).toMatchObject([[{ payload: { email: 'buyer@example.com' } }]]);
+  });
 });
 
 test('a confirm that is not a function is rejected', () => {
