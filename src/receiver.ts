@@ -234,7 +234,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
     const startedAt = performance.now();
     return this.#reopener.redrive(delivery, vouched, {
       dispatch: (one) => this.dispatch(one),
-      process: (opened) => this.#processOpened(opened, { startedAt }),
+      process: (opened) => this.#processOpened(opened, { startedAt, storedKey: delivery.key }),
     });
   }
 

@@ -32,6 +32,8 @@ export interface ProcessOptions {
   readonly lastAttempt?: boolean | undefined;
   /** Whether the sender has disconnected. */
   readonly isGone?: (() => boolean) | undefined;
+  /** The key under which the store lists the delivery: it is redriven. */
+  readonly storedKey?: string | undefined;
 }
 
 /** The options of `markDone()`. */
@@ -108,6 +110,8 @@ export class Processing {
       if (!refused) return { outcome: 'ignored', ran: [], key };
       // Parks a delivery out of a queue or a redrive at once: a retry cannot help, and no sender gets the rejection.
       if (!how.lastAttempt && delivery.source !== 'queue') return refused;
+      // The store lists it already, and would list it twice.
+      if ((how.storedKey ?? key) !== key) return refused;
       const result = await this.#park(delivery, refused.message);
       return isUnkept(result) ? refused : { ...result, issues: delivery.issues };
     }

@@ -4,8 +4,8 @@ import { onWorkers } from '../../tsup.config.js';
 
 /** The limit of a gzipped Worker: its current size, rounded up, so that a large addition is noticed. */
 export const BUDGETS = [
-  { name: 'with the receiver in it', without: [], bytes: 41_590 },
-  { name: 'without the schema library', without: ['zod'], bytes: 36_980 },
+  { name: 'with the receiver in it', without: [], bytes: 41_610 },
+  { name: 'without the schema library', without: ['zod'], bytes: 37_000 },
 ] as const;
 
 const ENTRY = `

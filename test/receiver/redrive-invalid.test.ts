@@ -36,6 +36,16 @@ function shop({ queue, store = durableStore() }: Partial<ReceiverOptions> = {}) 
   return { store, order, ship, receiver: receiver.on('order:paid', ship) };
 }
 
+/** A shop whose worker has parked a delivery, so that the store has it under two keys. */
+async function parked(store = durableStore()) {
+  const jobs: unknown[] = [];
+  await deliver(shop({ store, queue: queueOf(jobs) }).receiver, paidOrder());
+  const made = shop({ store });
+  const result = await runJob(made.receiver, jobs[0], { isLast: false });
+  expect(result).toMatchObject({ outcome: 'parked' });
+  return made;
+}
+
 /** Redrives everything that is dead or stalled after a minute, as docs/operate.md does. */
 async function redriveAll(receiver: Pick<Receiver, 'redrive'>, store: IdempotencyStore) {
   await new Promise((resolve) => setTimeout(resolve, 61_000));
@@ -71,10 +81,34 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
   test('after it was answered 422, and redriven in vain', async () => {
     const { store, order, ship, receiver } = shop();
     expect(await deliver(receiver, paidOrder())).toMatchObject({ status: 422 });
-    expect(await redriveAll(receiver, store)).toEqual(['stalled parked']);
+    for (let redrive = 0; redrive < 2; redrive++)
+      expect(await redriveAll(receiver, store)).toEqual(['stalled rejected']);
+    // Once: an entry of its own for the redrive would stay after the provider's retry was handled.
+    expect(await statesOf(store)).toEqual(['stalled']);
+    expect(ship).not.toHaveBeenCalled();
+    order.agrees = true;
+    expect(await redriveAll(receiver, store)).toEqual(['stalled handled']);
+    expect(ship).toHaveBeenCalledOnce();
+    expect(await statesOf(store)).toEqual([]);
+  });
+
+  test('in the retry of its provider, after it was redriven in vain', async () => {
+    const { store, order, ship, receiver } = shop();
+    await deliver(receiver, paidOrder());
+    await redriveAll(receiver, store);
+    order.agrees = true;
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(ship).toHaveBeenCalledOnce();
+    expect(await statesOf(store)).toEqual([]);
+  });
+
+  test('after both of its entries were redriven in vain', async () => {
+    const { store, order, ship, receiver } = await parked();
+    expect(await statesOf(store)).toEqual(['dead', 'stalled']);
+    for (const stalled of await store.list({ state: 'stalled' }))
+      expect(await receiver.redrive(stalled)).toMatchObject({ outcome: 'rejected' });
     expect(await redriveAll(receiver, store)).toEqual(['dead parked']);
     expect(await statesOf(store)).toEqual(['dead', 'stalled']);
-    expect(ship).not.toHaveBeenCalled();
     order.agrees = true;
     expect(await redriveAll(receiver, store)).toEqual(['dead handled']);
     expect(ship).toHaveBeenCalledOnce();
@@ -82,9 +116,7 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
   });
 
   test('if the genuine delivery is redriven first', async () => {
-    const { store, order, ship, receiver } = shop();
-    await deliver(receiver, paidOrder());
-    await redriveAll(receiver, store);
+    const { store, order, ship, receiver } = await parked();
     order.agrees = true;
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect(await redriveAll(receiver, store)).toEqual(['dead duplicate']);
@@ -93,9 +125,7 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
   });
 
   test('and stays listed while its handlers fail', async () => {
-    const { store, order, ship, receiver } = shop();
-    await deliver(receiver, paidOrder());
-    await redriveAll(receiver, store);
+    const { store, order, ship, receiver } = await parked();
     order.agrees = true;
     ship.mockRejectedValueOnce(new Error('no stock'));
     expect(await redriveAll(receiver, store)).toEqual(['dead failed']);
@@ -106,9 +136,7 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
   });
 
   test('and stays listed if the program that redrives it has no handler for it', async () => {
-    const { store, order, ship, receiver } = shop();
-    await deliver(receiver, paidOrder());
-    await redriveAll(receiver, store);
+    const { store, order, ship, receiver } = await parked();
     const script = createReceiver({ secret: SECRET, store, hooks });
     script.on('order:paid', ship, { when: () => false });
     await redriveAll(script, store);
@@ -123,9 +151,7 @@ describe('a delivery that its order contradicted runs its handlers once', () => 
 
   test('and goes to onInvalid in a redrive, as it would when it arrives', async () => {
     const store = durableStore();
-    const { receiver: without } = shop({ store });
-    await deliver(without, paidOrder());
-    await redriveAll(without, store);
+    await parked(store);
     const { order, ship, receiver } = shop({ store });
     const keep = vi.fn();
     receiver.onInvalid(keep);
