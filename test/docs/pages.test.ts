@@ -134,7 +134,6 @@ const OTHERS = [
   'sendStatus', // Express
   'stalledInterval', // bullmq
   'terminationGracePeriodSeconds', // Kubernetes
-  'updateQueue', // pg-boss
   'verifyAndReceive', // octokit
 ];
 

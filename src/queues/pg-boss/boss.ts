@@ -37,6 +37,7 @@ interface InTransaction {
 export interface Boss {
   getQueue(name: string): Promise<object | null>;
   createQueue(name: string, options: BossQueueOptions): Promise<void>;
+  updateQueue(name: string, options?: { deadLetter?: string }): Promise<unknown>;
   send(
     name: string,
     data: object,

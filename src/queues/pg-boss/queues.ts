@@ -1,4 +1,5 @@
 import { UsageError, WebhookError } from '../../errors/errors.js';
+import { writeLine } from '../../errors/log.js';
 import { pause } from '../../runtime/timing.js';
 import { optionOf } from '../../stores/size-limits.js';
 import { warnWithoutListener } from '../../stores/warn-once.js';
@@ -46,7 +47,7 @@ export class Queues {
     this.dead = `${name}-dead`;
   }
 
-  /** Creates both queues if they are missing. Existing queues keep their settings. */
+  /** Creates both queues if they are missing. Existing queues keep their settings, except for the dead letters. */
   ready(): Promise<void> {
     this.#ready ??= this.#create().catch((error) => {
       this.forget();
@@ -71,7 +72,10 @@ export class Queues {
   async #ensure(options: BossQueueOptions): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const queue = await this.#boss.getQueue(options.name);
-      if (queue) return checkPolicy(queue);
+      if (queue) {
+        checkPolicy(queue);
+        return this.#adopt(queue, options);
+      }
       try {
         // A copy, because pg-boss 10 adds fields to its argument.
         return await this.#boss.createQueue(options.name, { ...options });
@@ -81,6 +85,23 @@ export class Queues {
       }
       await pause(200 * attempt * Math.random());
     }
+  }
+
+  /**
+   * Gives an existing queue its dead letters. pg-boss 11.0 to 12.5 ignores the `deadLetter` of a job: without one of
+   * the queue, it would drop a job that has used up its attempts; in another queue, no worker of this package takes it.
+   */
+  async #adopt(queue: object, { name, deadLetter }: BossQueueOptions): Promise<void> {
+    const earlier = optionOf(queue, 'deadLetter');
+    if (!deadLetter || earlier === deadLetter) return;
+    await this.#boss.updateQueue(name, { deadLetter });
+    if (!earlier) return;
+    writeLine(
+      `the dead letters of the pg-boss queue ${name} now go to ${deadLetter}, and no longer to ${earlier}, which no ` +
+        'worker of this package reads. Deliveries may wait there: create the queue without a deadLetter.',
+      undefined,
+      'warn',
+    );
   }
 }
 

@@ -10,6 +10,7 @@ function bossThatSends(sent: string | null) {
   const boss = {
     getQueue: async (name: string) => ({ name, policy: 'standard' }),
     createQueue: async () => {},
+    updateQueue: async () => {},
     send,
     getJobById: async () => null,
     deleteJob: async () => {},

@@ -9,6 +9,7 @@ function bossWithQueues() {
   return {
     getQueue: vi.fn<Boss['getQueue']>(async (name) => ({ name, policy: 'standard' })),
     createQueue: vi.fn<Boss['createQueue']>(),
+    updateQueue: vi.fn<Boss['updateQueue']>(),
     send: vi.fn<Boss['send']>(async (_, __, { id = '' }) => id),
     getJobById: vi.fn<Boss['getJobById']>(async () => null),
     deleteJob: vi.fn<Boss['deleteJob']>(),
@@ -99,6 +100,30 @@ test('a missing queue is created to keep deliveries for 30 days, and to try a de
     ['webhooks-dead', expect.objectContaining({ ...days30, retryLimit: 100 })],
     ['webhooks', expect.objectContaining({ ...days30, deadLetter: 'webhooks-dead' })],
   ]);
+});
+
+test.each<[string, object, boolean]>([
+  ['none', { deadLetter: null }, false],
+  ['another', { deadLetter: 'failed' }, true],
+])(
+  'a queue whose own dead letters are %s has those of the worker, whose jobs pg-boss 11 would drop',
+  async (_, settings, isTold) => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const boss = bossWithQueues();
+    boss.getQueue.mockImplementation(async (name) => ({ name, policy: 'standard', ...settings }));
+    await enqueue(pgBossQueue(boss), newDelivery());
+    expect(boss.updateQueue.mock.calls).toEqual([['webhooks', { deadLetter: 'webhooks-dead' }]]);
+    expect(warn.mock.calls).toEqual(
+      isTold ? [[expect.stringMatching(/ webhooks now go to webhooks-dead, .* to failed, /)]] : [],
+    );
+  },
+);
+
+test('a queue that has the dead letters of the worker is left as it is', async () => {
+  const boss = bossWithQueues();
+  boss.getQueue.mockImplementation(async (name) => ({ name, deadLetter: 'webhooks-dead' }));
+  await enqueue(pgBossQueue(boss), newDelivery());
+  expect(boss.updateQueue).not.toHaveBeenCalled();
 });
 
 const noQueue = new Error('Queue webhooks does not exist');
