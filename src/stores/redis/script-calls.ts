@@ -1,7 +1,9 @@
 import { UsageError } from '../../errors/errors.js';
 import { tooOld } from '../../errors/too-old.js';
 import { hasMethods } from '../platform.js';
+import { optionOf } from '../size-limits.js';
 import {
+  isCluster,
   isIoRedis,
   isNodeRedis,
   isPool,
@@ -24,6 +26,7 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
       return endedByReplica(client, isPool(client) ? calls : holdingBack(client, calls));
     }
     if (isIoRedis(client)) {
+      if (isCluster(client)) sendAlone(client);
       const calls = endingSilence(client, {
         eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
         evalSha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
@@ -47,6 +50,20 @@ export function scriptCallsOf(client: RedisClient): ScriptCalls {
     'redisStore() needs a client of ioredis (new Redis(url)), of node-redis (await ' +
       'createClient({ url }).connect()), or of @upstash/redis (Redis.fromEnv()).',
   );
+}
+
+/**
+ * Excludes scripts from the automatic pipelines of a cluster. ioredis rejects such a pipeline as a whole if one of its
+ * commands has keys of several slots, as the first read of all shards has, and ioredis 4 takes the slot of a
+ * script from its hash.
+ */
+function sendAlone(client: RedisClient): void {
+  const ignored = optionOf(client, 'options', 'autoPipeliningIgnoredCommands');
+  if (!Array.isArray(ignored)) return;
+  // A new list, because ioredis shares the one of its defaults among its clients.
+  Object.assign(Object(optionOf(client, 'options')), {
+    autoPipeliningIgnoredCommands: [...new Set([...ignored, 'eval', 'evalsha'])],
+  });
 }
 
 /**

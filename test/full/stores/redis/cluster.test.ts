@@ -57,6 +57,23 @@ withRedis('on a cluster of three', () => {
     },
   );
 
+  test('scripts are not in the automatic pipelines of ioredis, which would reject them', async () => {
+    const nodes = servers.map(({ port }) => ({ host: '127.0.0.1', port }));
+    const client = new Cluster(nodes, {
+      enableAutoPipelining: true,
+      autoPipeliningIgnoredCommands: ['get'],
+    });
+    try {
+      await client.ping();
+      const store = redisStore(client);
+      expect(client.options.autoPipeliningIgnoredCommands).toEqual(['get', 'eval', 'evalsha']);
+      expect(await store.list({ state: 'dead', scope: 'of no shop' })).toEqual([]);
+      expect(await store.count({ state: 'dead', scope: 'of no shop' })).toBe(0);
+    } finally {
+      client.disconnect();
+    }
+  });
+
   test.each([
     [
       'reported',
