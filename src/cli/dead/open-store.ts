@@ -11,6 +11,7 @@ import { withTimeout } from '../../runtime/timing.js';
 import { forward } from '../../stores/contract.js';
 import { LAYOUT_KEY } from '../../stores/redis/layout.js';
 import type { Host } from '../host.js';
+import { limitedSockets } from './limited-sockets.js';
 
 /** A store that was opened by its URL, and the function that closes it. */
 export interface OpenStore {
@@ -87,7 +88,23 @@ async function openPostgres(url: string, mayCreate: boolean): Promise<OpenStore>
   }
   const postgres = await load<typeof import('postgres')>('postgres');
   if (!postgres) throw noDriver('PostgreSQL', 'pg');
-  const sql = postgres(url, { connect_timeout: TIMEOUT_MS / 1000, max: 2 });
+  return openPostgresJs(postgres, url, mayCreate);
+}
+
+/** Opens a store with postgres.js. */
+export async function openPostgresJs(
+  postgres: typeof import('postgres'),
+  url: string,
+  mayCreate: boolean,
+): Promise<OpenStore> {
+  const limits = {
+    connect_timeout: TIMEOUT_MS / 1000,
+    idle_timeout: 2,
+    socket: limitedSockets(TIMEOUT_MS),
+  };
+  // The types of postgres.js name neither `max_pipeline` nor `socket`.
+  const options = { ...limits, max: 2, max_pipeline: 1, fetch_types: false };
+  const sql = postgres(url, options);
   return openTables(async (text) => sql.unsafe(text), {
     store: postgresStore(sql),
     close: () => sql.end(),
@@ -123,11 +140,14 @@ async function refuseOther(
   );
 }
 
+/** ioredis 4 has no export of the name `Redis`, and before 4.10, the module itself is the class. */
+type IoRedisModule = Partial<Pick<typeof import('ioredis'), 'Redis' | 'default'>> &
+  typeof import('ioredis').Redis;
+
 async function openRedis(url: string): Promise<OpenStore> {
-  const ioredis = await load<typeof import('ioredis')>('ioredis');
+  const ioredis = await load<IoRedisModule>('ioredis');
   if (ioredis) {
-    // ioredis 4 has no export of that name.
-    const Redis = ioredis.Redis ?? ioredis.default;
+    const Redis = ioredis.Redis ?? ioredis.default ?? ioredis;
     const client = new Redis(url, {
       maxRetriesPerRequest: 1,
       connectTimeout: TIMEOUT_MS,
@@ -163,12 +183,18 @@ function nameCause(client: {
     try {
       return await answer;
     } catch (error) {
+      if (error instanceof Error && error.message.startsWith('MOVED ')) {
+        throw new Error(ON_CLUSTER, { cause: error });
+      }
       const isClosed = error instanceof Error && /\bclosed\b/.test(error.message);
       // If a host name has several addresses, the error has a code but no message.
       throw isClosed && lost ? new Error(lost.message || lost.code, { cause: lost }) : error;
     }
   };
 }
+
+const ON_CLUSTER =
+  'This address is a node of a Redis cluster, and commands open only a single server. Use a program instead: store.list of redisStore(new Cluster(nodes)), and receiver.redrive, as docs/operate.md shows.';
 
 const UNUSED =
   'No receiver has used this Redis database as its store. Check the address, and the number of the database at its end.';
@@ -181,6 +207,7 @@ export async function openNodeRedis(
   const client = redis.createClient({
     url,
     disableOfflineQueue: true,
+    pingInterval: 1000,
     socket: { connectTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS, reconnectStrategy: false },
   });
   const named = nameCause(client);

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import redis from 'redis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openNodeRedis } from '../../../src/cli/dead/open-store.js';
+import { limitsOf } from '../../../src/stores/redis/limits.js';
 
 /** Serves a Redis that does not answer some commands. `ended` resolves when its connection has ended. */
 async function serveSilent(silentAt: RegExp) {
@@ -52,6 +53,22 @@ test('a Redis that stops answering is given up after 10 s, and its client closes
   await refused;
   await close();
   await ended;
+});
+
+test('node-redis has the limits that the store would miss', async () => {
+  const { url } = await serveSilent(/EVAL/);
+  const missing: unknown[] = [];
+  const spied: typeof redis = {
+    ...redis,
+    createClient: (options) => {
+      const client = redis.createClient(options);
+      missing.push(limitsOf(client)?.missing);
+      return client;
+    },
+  };
+  const { close } = await openNodeRedis(spied, url);
+  await close();
+  expect(missing).toEqual([[]]);
 });
 
 test('a lost connection is reported, although an earlier client cannot be closed then', async () => {

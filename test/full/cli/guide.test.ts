@@ -195,7 +195,7 @@ Runs the provider's whole service on your machine: [sandbox.md](sandbox.md).
 
 ## dead
 
-Shows the deliveries in a store that wait for an operator, and has them processed again. Name the store by \`postgres://…\`, \`redis://…\`, a SQLite file, or an environment variable that holds one of these, such as \`DATABASE_URL\`, which keeps the password out of sight of other users. If the Redis client of your receiver has a \`keyPrefix\`, add it to the address: \`redis://…?keyPrefix=shop:\`. The command uses the driver of the project in this folder:
+Shows the deliveries in a store that wait for an operator, and has them processed again. Name the store by \`postgres://…\`, \`redis://…\`, a SQLite file, or an environment variable that holds one of these, such as \`DATABASE_URL\`, which keeps the password out of sight of other users. If the Redis client of your receiver has a \`keyPrefix\`, add it to the address: \`redis://…?keyPrefix=shop:\`. The command does not open a Redis cluster: use \`store.list\` and \`receiver.redrive\` in a program. The command uses the driver of the project in this folder:
 
 \`\`\`sh
 npx storefront-webhooks dead count shop.db

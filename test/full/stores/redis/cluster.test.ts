@@ -1,8 +1,9 @@
 import { Cluster, Redis } from 'ioredis';
-import { createCluster } from 'redis';
+import redis, { createCluster } from 'redis';
 import type { IdempotencyStore } from 'storefront-webhooks';
 import { redisStore } from 'storefront-webhooks/redis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type OpenStore, openNodeRedis, openStore } from '../../../../src/cli/dead/open-store.js';
 import { startCluster } from '../../../stores/redis/clustered.js';
 import { ageDelivery } from '../../../stores/redis/deliveries.js';
 import { describeStore } from '../../../stores/suite.js';
@@ -72,6 +73,15 @@ withRedis('on a cluster of three', () => {
     } finally {
       client.disconnect();
     }
+  });
+
+  test.each<[string, (url: string) => Promise<OpenStore>]>([
+    ['ioredis', (url) => openStore(url)],
+    ['node-redis', (url) => openNodeRedis(redis, url)],
+  ])('commands with %s say that they do not open a cluster', async (_, open) => {
+    const { store, close } = await open(servers[0]?.url ?? '');
+    await expect(store.count({ state: 'dead' })).rejects.toThrow(/cluster.* Use a program instead/);
+    await close();
   });
 
   test.each([
