@@ -97,10 +97,11 @@ export function describeShopError(error: unknown): string {
 
 /**
  * Returns the file and line of a syntax error. Node writes them before the stack, but not for an ES module that cannot be
- * parsed. To parse a file again does not run it.
+ * parsed. To parse a file again does not run it in Node; Bun and Deno would run it.
  */
 function placeOf(error: unknown, file: string): string | undefined {
-  if (!(error instanceof SyntaxError)) return undefined;
+  if (!(error instanceof SyntaxError) || 'Bun' in globalThis || 'Deno' in globalThis)
+    return undefined;
   const checked = () => spawnSync(process.execPath, ['--check', file], CHECK).stderr;
   return placeIn(error.stack) ?? placeIn(checked()) ?? 'it, or a file that it imports';
 }

@@ -190,7 +190,7 @@ export class Router {
       'event_unknown',
       `No known event is covered by ${JSON.stringify(pattern)}. ` +
         `${didYouMean(`${pattern}`, [...events, ...families])}Known are ${events.join(', ')}. ` +
-        'Add your own with createReceiver({ events: { name: schema } }), or handle unknown events with .onUnknown().',
+        'Add your own with createReceiver({ events: { name: schema } }), or handle it with .onUnknown().',
     );
   }
 

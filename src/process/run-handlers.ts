@@ -64,9 +64,11 @@ export async function isDoneBefore(
   const left = routes.filter(({ step }) => !Object.hasOwn(steps, step));
   if (!left.every(({ oncePer }) => oncePer)) return false;
   // Async, because `oncePer` may throw. It gets a copy: if it changes the payload, `confirm` is not affected.
-  const asked = left.map(async (route) =>
-    store.isDone?.(keyOfEffect(route, scope, route.oncePer?.(clonePayload(payload)))),
-  );
+  const asked = left.map(async (route) => {
+    const own = route.oncePer?.(clonePayload(payload));
+    // Any other field may be forged, such as the email, and the forgery would then use up the key of the delivery.
+    return own === Object(payload).id && store.isDone?.(keyOfEffect(route, scope, own));
+  });
   const all = await withTimeout(Promise.all(asked), '', ASK_MS).catch(() => [false]);
   return all.every((isDone) => isDone === true);
 }

@@ -124,7 +124,7 @@ function toTrimmedSecrets(secret: unknown): readonly Secret[] {
   const secrets = toSecrets(set);
   for (const one of secrets) {
     if (typeof one === 'string' && /^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(one)) {
-      throw badSecret('it begins or ends with white space, as if a line break was pasted with it');
+      throw badSecret('it begins or ends with white space, such as a pasted line break');
     }
   }
   return secrets.map((one) => (typeof one === 'string' ? one : Uint8Array.from(one)));

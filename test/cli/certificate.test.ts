@@ -67,6 +67,9 @@ test.each([
   ['getaddrinfo ENOTFOUND cert.example', false],
   ['https://shop.example/certificate did not answer: connect ECONNREFUSED 127.0.0.1:443', false],
   ['ECONNRESET', false],
+  // The server does not take the certificate of the client.
+  ['ssl/tls alert certificate unknown:SSL alert number 46', false],
+  ['tlsv13 alert certificate required:SSL alert number 116', false],
 ])('a failed connection is one of certificates: %s, %s', (why, isOne) => {
   expect(isUntrusted(why)).toBe(isOne);
 });

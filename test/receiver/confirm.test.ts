@@ -368,6 +368,18 @@ describe('an order that is done for all of its handlers, and that confirm would 
     expect(confirm).toHaveBeenCalledOnce();
   });
 
+  test('is looked up if an effect is once per another field, which may be forged', async () => {
+    const isDone = vi.fn(async () => true);
+    const { confirm, receiver } = shop(DISAGREED, { store: durableStore(() => ({ isDone })) });
+    const oncePer = ({ email }: { email: string }) => email;
+    receiver.on('order:updated', () => {}, { name: 'welcome', oncePer });
+    const updated = { event: 'order:updated' };
+    expect(await deliver(receiver, paidOrder(), updated)).toMatchObject({ status: 422 });
+    confirm.mockResolvedValue(AGREED);
+    expect(await deliver(receiver, paidOrder(), updated)).toMatchObject({ outcome: 'handled' });
+    expect(isDone).not.toHaveBeenCalled();
+  });
+
   test('is looked up as it was sent, if oncePer throws or changes its payload', async () => {
     const { confirm, receiver } = shop(DISAGREED);
     const oncePer = (order: { id: string; email?: unknown }) => {

@@ -29,7 +29,7 @@ export interface CloudflareQueueOptions {
  *
  * With `d1Store`, set the `max_batch_size` of the consumers to 5 if a delivery has one handler, to 3 if it has two, and to
  * 2 if it has three: D1 allows an invocation 50 queries on Workers Free, and 1,000 on Paid. A delivery takes up to 5 for
- * each of its handlers, plus those that the handlers send, and a new isolate up to 6.
+ * each of its handlers, plus one with `confirm` and those that the handlers send, and a new isolate up to 6.
  *
  * @param queue - The binding of the queue's producer.
  * @throws {UsageError} `client_invalid`, with the line of wrangler.jsonc to check.
