@@ -70,8 +70,12 @@ export async function openStore(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const remote = new Remote(child.stdout, child.stdin);
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  void ended.then(() => remote.end('the process has ended'));
+  const ended = new Promise<string>((resolve) => {
+    child.once('close', () => resolve('the process has ended'));
+    // A runtime that is not installed. No other event follows.
+    child.once('error', (error) => resolve(error.message));
+  });
+  void ended.then((why) => remote.end(why));
   return {
     durable: await remote.ask('durable'),
     description: await remote.ask('description'),
