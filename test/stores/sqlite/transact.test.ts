@@ -1,6 +1,8 @@
 import Database from 'libsql';
 import { sqliteStore } from 'storefront-webhooks/sqlite';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { STATEMENTS } from '../../../src/stores/sqlite/statements.js';
+import { prepareAll } from '../../../src/stores/sqlite/transact.js';
 import { newDelivery } from '../suite.js';
 
 const TERMS = { owner: 'a', leaseMs: 60_000, keepMs: 60_000, maxCrashes: 5 };
@@ -44,4 +46,14 @@ test('a transaction that cannot record its delivery is rolled back', async () =>
   await expect(running).rejects.toMatchObject({ code: 'transaction_missing' });
   const count = (table: string) => database.prepare(`SELECT * FROM ${table}`).all().length;
   expect([count('sold'), count('webhook_delivery')]).toEqual([0, 1]);
+});
+
+test('every statement returns rows, because better-sqlite3 runs no other with all()', () => {
+  const all = new Set(Object.values(STATEMENTS));
+  prepareAll((sql) => {
+    all.add(sql);
+    return { all: () => [] };
+  });
+  for (const sql of all) expect(sql).toMatch(/^\s*(?:SELECT|WITH)\b|\bRETURNING\b/);
+  expect(all.size).toBeGreaterThan(10);
 });
