@@ -23,7 +23,7 @@ export function warnWithoutListener(emitter: unknown, what: string, name: string
   if (!hasMethods(source, 'listenerCount') || source.listenerCount('error') > 0) return;
   warnOnce(
     `${what} has no listener for its error event, so this process ends as soon as the server ends one of its ` +
-      `connections. Add one: ${name}.on('error', (error) => log(error.message || error.code)).`,
+      `connections. Add one: ${name}.on('error', (error) => log(error.message || error)).`,
     'operate.md#no-error-listener',
   );
 }

@@ -6,7 +6,7 @@ import { newDelivery } from './postgres/claiming.js';
 const limits = { query_timeout: 1000, connectionTimeoutMillis: 1000 };
 const DOWN = { host: '127.0.0.1', port: 1, user: 'shop' };
 const LINE =
-  /has no listener for its error event, so this process ends as soon as the server ends one of its connections\. Add one: (\w+)\.on\('error', \(error\) => log\(error\.message \|\| error\.code\)\)\. See node_modules\/storefront-webhooks\/docs\/operate\.md#no-error-listener$/;
+  /has no listener for its error event, so this process ends as soon as the server ends one of its connections\. Add one: (\w+)\.on\('error', \(error\) => log\(error\.message \|\| error\)\)\. See node_modules\/storefront-webhooks\/docs\/operate\.md#no-error-listener$/;
 
 let lines: string[];
 beforeEach(() => {
