@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openPostgresJs, openStore } from '../../../src/cli/dead/open-store.js';
-import { limitsOf } from '../../../src/stores/postgres/limits.js';
-import { makeFolder, removeFolders } from '../../package/folder.js';
+import { openPostgresJs, openStore } from '../../../../src/cli/dead/open-store.js';
+import { limitsOf } from '../../../../src/stores/postgres/limits.js';
+import { makeFolder, removeFolders } from '../../../package/folder.js';
 
 afterEach(removeFolders);
 
