@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { endTimers } from './timers.js';
 
 test('a timer that a file leaves running does not fire after it', async () => {
@@ -25,4 +25,13 @@ test('timers work as before', async () => {
   });
   expect(order).toEqual([1, 2, 4, 4]);
   expect(await promisify(setTimeout)(1, 'done')).toBe('done');
+});
+
+test('an immediate of fake timers is refused by the real clearImmediate, which would miscount', () => {
+  vi.useFakeTimers();
+  const fake = setImmediate(() => {});
+  vi.useRealTimers();
+  expect(() => clearImmediate(fake)).toThrow('an immediate of fake timers');
+  clearImmediate(setImmediate(() => {}));
+  clearImmediate(undefined);
 });

@@ -22,6 +22,7 @@ export function endTimers(): void {
 
 /** Replaces the functions that start a timer by ones that note it. */
 function follow() {
+  refuseForeignImmediates();
   const { setTimeout, setInterval, clearTimeout } = globalThis;
   const running = new Set<NodeJS.Timeout>();
 
@@ -48,4 +49,20 @@ function follow() {
   globalThis.clearTimeout = end;
   globalThis.clearInterval = end;
   return { running, real: { setTimeout, setInterval, clearTimeout } };
+}
+
+/**
+ * Node's `clearImmediate` miscounts if it is given an object of another kind, such as an immediate of fake timers, and
+ * later immediates of the worker wait forever. The error shows where that happens.
+ */
+function refuseForeignImmediates(): void {
+  const { setImmediate, clearImmediate } = globalThis;
+  const probe = setImmediate(() => {});
+  const { constructor: Immediate } = probe;
+  clearImmediate(probe);
+  globalThis.clearImmediate = (immediate) => {
+    if (immediate && immediate.constructor !== Immediate)
+      throw new TypeError('clearImmediate was given an immediate of fake timers.');
+    clearImmediate(immediate);
+  };
 }
