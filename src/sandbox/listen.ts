@@ -6,8 +6,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { isOfForeignPage, isOnLoopback } from '../runtime/foreign-page.js';
 import { ErrorAnswer, textOf } from './service/answers.js';
 
@@ -25,6 +23,11 @@ export async function listen(
   fetch: (request: Request) => Promise<Response> | Response,
   port: number,
 ): Promise<Listening> {
+  // These extend the global Request and Response as soon as they are loaded. jsdom has neither.
+  const [{ getRequestListener }, { RESPONSE_ALREADY_SENT }] = await Promise.all([
+    import('@hono/node-server'),
+    import('@hono/node-server/utils/response'),
+  ]);
   const listener = getRequestListener(
     async (request, { outgoing }) => {
       const response = await fetch(request);
