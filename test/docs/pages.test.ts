@@ -127,6 +127,7 @@ const OTHERS = [
   'generateTestHeaderString', // stripe
   'headersTimeout', // node:http
   'lockDuration', // BullMQ
+  'nextTick', // Node's process
   'noFloatingPromises', // Biome
   'onAny', // octokit
   'peerDependencies', // npm
@@ -134,6 +135,8 @@ const OTHERS = [
   'sendStatus', // Express
   'stalledInterval', // bullmq
   'terminationGracePeriodSeconds', // Kubernetes
+  'toNotFake', // sinon
+  'useFakeTimers', // sinon
   'verifyAndReceive', // octokit
 ];
 
