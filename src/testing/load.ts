@@ -78,9 +78,16 @@ const SHIPPED_NAME = /^\w[\w:.-]*(\/\w[\w:.-]*)?$/;
 // Found by the name of the package, because this code may be in a bundle. createRequire is called as a method, because
 // webpack replaces the calls of an imported createRequire.
 function shippedFolder(): string {
-  const manifest = nodeModule.createRequire(ownFile()).resolve('storefront-webhooks/package.json');
-  return join(dirname(manifest), 'fixtures');
+  try {
+    const own = nodeModule.createRequire(ownFile());
+    return join(dirname(own.resolve('storefront-webhooks/package.json')), 'fixtures');
+  } catch (cause) {
+    throw new UsageError('fixture_invalid', NOT_INSTALLED, { cause });
+  }
 }
+
+const NOT_INSTALLED =
+  'The shipped fixtures cannot be found, because storefront-webhooks is not installed where this code runs. Install the package there and, if a bundler made this code, list it as external.';
 
 function shippedFile(name: string): string {
   // No file outside the folder has such a name; "../secret" does not match.

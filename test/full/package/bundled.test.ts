@@ -4,7 +4,7 @@ import * as esbuild from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { subpaths } from '../../package/entries.js';
-import { build, removeFolders, run } from '../../package/folder.js';
+import { build, makeFolder, removeFolders, run } from '../../package/folder.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -46,6 +46,20 @@ test.each([
     expect(await run(folder, process.execPath, outfile)).toBe('[]\nhandled\n');
   },
 );
+
+test('a bundle away from the package names what to do about the shipped fixtures', async () => {
+  const outfile = join(makeFolder(), 'bundled.mjs');
+  const contents = `import { replay } from 'storefront-webhooks/testing';
+    replay({}, 'order:paid').catch(({ code, message }) => console.log(code, message));`;
+  await esbuild.build({
+    stdin: { contents, resolveDir: folder },
+    ...{ outfile, format: 'esm', external, bundle: true, platform: 'node', logLevel: 'error' },
+    tsconfigRaw: {},
+  });
+  expect(await run(folder, process.execPath, outfile)).toContain(
+    'fixture_invalid The shipped fixtures cannot be found, because storefront-webhooks is not installed where this code runs. Install the package there and, if a bundler made this code, list it as external.',
+  );
+});
 
 /** The globals of Node that jsdom has not. */
 const NOT_IN_JSDOM = [
