@@ -20,28 +20,64 @@ async function newMessages(count: number) {
   });
 }
 
-test('a batch runs no further delivery while the record of an earlier one is missing', async () => {
+test.each([
+  ['live', 3, 5],
+  ['dead', 30, 60],
+])(
+  'a batch of a %s queue runs no further delivery while the record of an earlier one is missing',
+  async (queue, from, to) => {
+    vi.useFakeTimers();
+    const store = durableStore(() => ({
+      complete: async () => {
+        throw new Error('D1_ERROR: Too many API requests by single Worker invocation.');
+      },
+    }));
+    const handler = vi.fn();
+    const receiver = newReceiver({ store }).on('order:paid', handler);
+    const messages = await newMessages(10);
+    const ended = vi.fn();
+    const worker = cloudflareWorker(receiver, { queue: 'live', deadLetterQueue: 'dead' });
+    void worker({ queue, messages }, {}).then(ended);
+
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(handler).toHaveBeenCalledTimes(4);
+    // A retry of what was done would only repeat it.
+    expect(messages.map(({ ack }) => ack.mock.calls.length)).toEqual([
+      1, 1, 1, 1, 0, 0, 0, 0, 0, 0,
+    ]);
+    for (const { retry } of messages.slice(4)) {
+      expect(retry).toHaveBeenCalledOnce();
+      const { delaySeconds } = retry.mock.calls[0]?.[0] ?? {};
+      expect(delaySeconds).toBeGreaterThanOrEqual(from);
+      expect(delaySeconds).toBeLessThanOrEqual(to);
+    }
+    await vi.advanceTimersByTimeAsync(320_000);
+    expect(ended).toHaveBeenCalledOnce();
+    expect(handler).toHaveBeenCalledTimes(4);
+  },
+);
+
+test('a batch goes on once the store has recorded what was delivered, after a few seconds', async () => {
   vi.useFakeTimers();
-  const store = durableStore(() => ({
-    complete: async () => {
-      throw new Error('D1_ERROR: Too many API requests by single Worker invocation.');
+  let isDown = true;
+  const store = durableStore((base) => ({
+    complete: async (...args) => {
+      if (isDown) throw new Error('the store restarts');
+      return base.complete(...args);
     },
   }));
   const handler = vi.fn();
   const receiver = newReceiver({ store }).on('order:paid', handler);
   const messages = await newMessages(10);
-  const ended = vi.fn();
   const worker = cloudflareWorker(receiver, { queue: 'live', deadLetterQueue: 'dead' });
-  void worker({ queue: 'live', messages }, {}).then(ended);
+  void worker({ queue: 'live', messages }, {});
 
-  await vi.advanceTimersByTimeAsync(12_000);
+  await vi.advanceTimersByTimeAsync(3_000);
   expect(handler).toHaveBeenCalledTimes(4);
-  // A retry of what was done would only repeat it.
-  expect(messages.map(({ ack }) => ack.mock.calls.length)).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
-  for (const { retry } of messages.slice(4)) expect(retry).toHaveBeenCalledOnce();
-  await vi.advanceTimersByTimeAsync(320_000);
-  expect(ended).toHaveBeenCalledOnce();
-  expect(handler).toHaveBeenCalledTimes(4);
+  isDown = false;
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(handler).toHaveBeenCalledTimes(10);
+  for (const { ack } of messages) expect(ack).toHaveBeenCalledOnce();
 });
 
 test('neither a late handler nor a slow hook holds up the other deliveries of a batch', async () => {
