@@ -30,6 +30,18 @@ test.each([
   expect(shop.delivered).toEqual(['ord_1']);
 });
 
+test('recovery waits for a provider whose certificate expires after its first answer', async () => {
+  let refusals = 0;
+  const onRequest = (path: string) => {
+    if (path !== 'GET /webhooks/logs' || refusals > 0) return undefined;
+    refusals += 1;
+    throw Object.assign(new TypeError('fetch failed'), { code: 'CERT_HAS_EXPIRED' });
+  };
+  const shop = openShop();
+  await recoverFrom({ logs: [entry(1)], onRequest }, shop);
+  expect(shop.delivered).toEqual(['ord_1']);
+});
+
 test.each<[string, Record<string, string>]>([
   ['growing pauses', {}],
   ['the same pauses after a Retry-After of 0', { 'Retry-After': '0' }],
