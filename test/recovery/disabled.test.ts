@@ -238,6 +238,20 @@ describe('recovery of several addresses', () => {
   });
 });
 
+test('an order that changed exactly at `since` counts as unlogged', async () => {
+  const at = { created_at: ago(DAY), updated_at: ago(DAY) };
+  const provided = { logs: [entry(3)], endpoints: [DISABLED], orders: [paid(1, at)] };
+  const { deliveries } = await recoverFrom(provided, openOnce(), { since: DAY, apply: false });
+  expect(deliveries.map(({ reason }) => reason)).toContain('unlogged');
+});
+
+test('an order without updated_at has changed when it was created', async () => {
+  const old = { created_at: ago(30 * DAY), updated_at: undefined };
+  const provided = { logs: [entry(3)], endpoints: [DISABLED], orders: [paid(1, old)] };
+  const { deliveries } = await recoverFrom(provided, openOnce(), { apply: false });
+  expect(deliveries.map(({ reason }) => reason)).toEqual(['refused']);
+});
+
 test('an order that was just paid does not count as unlogged while its webhook may still arrive', async () => {
   const at = { created_at: ago(2000), updated_at: ago(1000) };
   const shop = openOnce();
