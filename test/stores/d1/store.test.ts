@@ -1,3 +1,4 @@
+import Database from 'libsql';
 import { createReceiver } from 'storefront-webhooks';
 import { d1Ledger, d1Schema, d1Store } from 'storefront-webhooks/cloudflare';
 import { sqliteSchema } from 'storefront-webhooks/sqlite';
@@ -5,6 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { LAYOUT } from '../../../src/stores/layout-version.js';
 import { FIND_LAYOUT } from '../../../src/stores/sqlite/schema.js';
 import { newDelivery } from '../suite.js';
+import { D1OverLibsql } from './over-libsql.js';
 
 /** A database whose statements fail with the given errors in order, and then find nothing. */
 function database(...messages: string[]) {
@@ -104,6 +106,19 @@ test('a completion that fails together with the purge is tried again without it'
   await store.complete(key, 1, 1_000);
   expect(failing.batch).toHaveBeenCalledTimes(1);
 });
+
+test.each([60_000, Number.POSITIVE_INFINITY])(
+  'a key is done as soon as it is completed, for %s ms, although it was asked for before',
+  async (keepMs) => {
+    const store = d1Store(new D1OverLibsql(new Database(':memory:')));
+    const delivery = newDelivery();
+    expect(await store.isDone?.(delivery.key)).toBe(false);
+    const terms = { owner: 'a', leaseMs: 60_000, keepMs, maxCrashes: 5 };
+    const claim = await store.claim(delivery, terms);
+    await store.complete(delivery.key, 'fence' in claim ? claim.fence : 0, keepMs);
+    expect(await store.isDone?.(delivery.key)).toBe(true);
+  },
+);
 
 test('a batch whose answer is lost rejects, instead of reporting its effect as done before', async () => {
   const ledger = d1Ledger(database('Network connection lost.'));
