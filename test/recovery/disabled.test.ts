@@ -1,4 +1,4 @@
-import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { createReceiver, type IdempotencyStore, type ReceiverOptions } from 'storefront-webhooks';
 import type { RecoverOptions } from 'storefront-webhooks/recovery';
 import { describe, expect, test } from 'vitest';
 import { skipWaits } from '../support/clock.js';
@@ -26,10 +26,13 @@ const A = 'https://shop.example/a';
 const B = 'https://shop.example/b';
 
 /** A shop that delivers each order once. */
-function openOnce(store: IdempotencyStore = durableStore()) {
+function openOnce(
+  store: IdempotencyStore = durableStore(),
+  secret: ReceiverOptions['secret'] = SECRET,
+) {
   const delivered: string[] = [];
   const hooks = { onError() {} };
-  const receiver = createReceiver({ secret: SECRET, store, hooks }).on(
+  const receiver = createReceiver({ secret, store, hooks }).on(
     'order:paid',
     ({ payload: { id } }) => void delivered.push(id),
     { name: 'deliver', oncePer: (order) => order.id },
@@ -236,6 +239,27 @@ describe('recovery of several addresses', () => {
     const none = await recoverFrom({ logs: [], endpoints: [] }, openShop(), noOrders);
     expect(none).toMatchObject({ endpoint: 'missing', withoutEndpoint: [URL] });
   });
+});
+
+test('an unlogged order that the shop has done is listed as a duplicate', async () => {
+  const shop = openOnce();
+  await answered(shop, entry(1));
+  const provided = { logs: [entry(3)], endpoints: [DISABLED], orders: [paid(1)] };
+  const recovered = await recoverFrom(provided, shop, { apply: false });
+  expect(outcomesOf(recovered)).toContain('ord_1 unlogged duplicate');
+});
+
+test('an unlogged order is looked up at the first of several addresses', async () => {
+  const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
+  const shop = openOnce(durableStore(), secret);
+  await answered(shop, entry(1, { url: A }));
+  const endpoints = [
+    { ...DISABLED, url: A },
+    { ...DISABLED, id: 'ep_8', url: B },
+  ];
+  const provided = { logs: [entry(3, { url: A })], endpoints, orders: [paid(1)] };
+  const recovered = await recoverFrom(provided, shop, { apply: false, url: [A, B] });
+  expect(outcomesOf(recovered)).toContain('ord_1 unlogged duplicate');
 });
 
 test('an order that changed exactly at `since` counts as unlogged', async () => {
