@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { ago, answered, DAY, entry, openShop, recoverFrom } from './provider.js';
+import { describe, expect, test, vi } from 'vitest';
+import { SECRET } from '../support/deliver.js';
+import { ago, answered, DAY, entry, openShop, recoverFrom, URL } from './provider.js';
 
 const at = (ms: number) => ({ created_at: ago(ms), updated_at: ago(ms) });
 const DAYS_AGO = at(3 * DAY);
@@ -57,6 +58,21 @@ describe("a success from before the receiver's first answer", () => {
     const retried = await answered(shop, entry(2, { created_at: ago(4 * DAY) }));
     const { deliveries } = await recoverFrom({ logs: [retried, before] }, shop);
     expect(deliveries).toMatchObject([{ id: 'whl_1', outcome: 'earlier' }]);
+  });
+
+  test('is judged without a further report of the errors of other entries', async () => {
+    const errorsOf = async (...logs: (typeof before)[]) => {
+      const onError = vi.fn();
+      const secret = ({ url = '' }) => {
+        if (url.endsWith('9')) throw new Error('no database');
+        return { secret: SECRET, scope: 'shop' };
+      };
+      const shop = openShop({ secret, hooks: { onError } });
+      const provided = { logs: [entry(9, { url: `${URL}?9` }), ...logs] };
+      await recoverFrom(provided, shop, { apply: false });
+      return onError.mock.calls.length;
+    };
+    expect(await errorsOf(before)).toBe(await errorsOf());
   });
 
   test('does not include rejections, because they were not handled', async () => {
