@@ -385,6 +385,22 @@ describe('checks that this shop has run the delivery,', () => {
     expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
+  test('and stops at another store that has run it, also if this store parks it meanwhile', async () => {
+    const { file } = await leave([paidOrder(), paidOrder({ id: 'ord_2' })], {});
+    const other = receiverWith(sqliteStore(new Database(':memory:')), {});
+    other.on('order:paid', () => {
+      const database = new Database(file);
+      database.exec("UPDATE webhook_delivery SET state = 'dead'");
+      database.close();
+    });
+    const done = await redriveTo(other, file);
+    expect([done.status, done.records()]).toMatchObject([
+      1,
+      [{ outcome: 'handled', good: false, otherStore: true }],
+    ]);
+    expect(done.stderr).toBe(STOPPED);
+  });
+
   test('and reports a store that it cannot read', async () => {
     const { file } = await leave([paidOrder()], {});
     const other = receiverWith(sqliteStore(new Database(':memory:')), {});
