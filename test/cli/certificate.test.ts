@@ -23,11 +23,13 @@ test('send explains a certificate that Node does not trust', async () => {
   ]);
 });
 
-test('check explains it, and does not call the endpoint down', async () => {
+test('check explains it, does not call the endpoint down, and sends no order again', async () => {
   const { status, records } = await run(['check', `${await serve()}/webhooks`], { env });
   const [paid] = records();
   expect(paid.cause).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
   expect(paid.cause).not.toContain('stopped answering');
+  // The order, and the look whether the endpoint is up.
+  expect(paid.answers).toEqual([0, 0]);
   expect(paid.change).toContain('NODE_EXTRA_CA_CERTS');
   expect(status).toBe(1);
 });
