@@ -110,6 +110,13 @@ describe('if it is interrupted,', () => {
     );
   });
 
+  test('ends at once without --apply, because it changes nothing', async () => {
+    const running = begin(['dead', 'redrive', await leaveDead(5)]);
+    while (running.stdout === '') await setImmediate();
+    running.interrupt();
+    expect((await running.ended).stderr).not.toContain('Stopp');
+  });
+
   test('stops between two deliveries that it puts back without sending them', async () => {
     const file = await leaveDead(5);
     const running = begin(['dead', 'redrive', file, '--apply']);
