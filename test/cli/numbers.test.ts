@@ -22,6 +22,11 @@ test.each([
   expect(stderr).toContain(`Give ${most} at most.`);
 });
 
+test('the greatest port may be listened on', async () => {
+  const { status, stderr } = await run(['record', 'nowhere', '--port', '65535'], { env });
+  expect([status, stderr]).toEqual([2, expect.not.stringContaining('at most')]);
+});
+
 test('any number of deliveries may be sent at once', async () => {
   const { url: shop } = await openShop();
   const args = ['send', 'order:paid', shop, '--duplicate', '2', '--concurrency', '10000000000'];

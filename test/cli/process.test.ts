@@ -71,6 +71,13 @@ describe('the process of the command-line tool', () => {
     },
   );
 
+  test('reads an input of many pieces', async () => {
+    const env = { WEBHOOK_SECRET: SECRET };
+    const input = Array.from({ length: 50_000 }, (_, at) => `${at}`).join();
+    const { stdout } = await spawnCommand(['sign', '-'], { env, input }).ended;
+    expect(stdout).toBe((await run(['sign', '-'], { env, input })).stdout);
+  });
+
   test('waits for its input, if its stdin does not block', async () => {
     const pipe = join(newFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);

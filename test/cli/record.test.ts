@@ -497,6 +497,27 @@ describe('storefront-webhooks record', () => {
     expect(saved()).toHaveLength(1);
   });
 
+  test('saves it also if it is interrupted before the target answers', async () => {
+    const asked = vi.fn();
+    const target = createServer((request, response) => {
+      asked(request.resume());
+      setTimeout(() => response.end('{}'), 500);
+    });
+    const recorder = await record(await serve(target));
+    const gone = new AbortController();
+    const sent = fetch(`${recorder.origin}/webhooks`, {
+      ...{ method: 'POST', body: order(), signal: gone.signal },
+      headers: { 'X-Service-Event': 'order:paid', 'X-Service-Webhook': 'whl_1' },
+    }).catch(() => undefined);
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce());
+    gone.abort();
+    await sent;
+    recorder.interrupt();
+    const { stderr, records } = await recorder.ended;
+    expect(records()).toMatchObject([{ status: 200 }]);
+    expect(stderr).toContain('1 delivery saved in');
+  });
+
   test('reports that it verified nothing if it has no secret', async () => {
     const url = await serveReceiver();
     const recorder = await recordWith({ WEBHOOK_SECRET: '' }, url);
