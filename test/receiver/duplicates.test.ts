@@ -149,6 +149,15 @@ test('an invalid delivery does not use up the key of the correct one', async () 
   expect(await deliver(receiver, wrong)).toMatchObject({ outcome: 'duplicate' });
 });
 
+test('an id may be used by two shops', async () => {
+  const onOutcome = vi.fn();
+  const secret = ({ url = '' }) => ({ secret: SECRET, scope: url });
+  const receiver = createReceiver({ secret, hooks: { onOutcome } }).on('order:paid', () => {});
+  await deliver(receiver, paidOrder(), { url: '/a' });
+  await deliver(receiver, paidOrder({ id: 'ord_2' }), { url: '/b' });
+  expect(onOutcome.mock.calls.map(([{ idReused }]) => idReused)).toEqual([false, false]);
+});
+
 test('an id may be used again for the same content under another event', async () => {
   const { receiver, onOutcome } = shop();
   await deliver(receiver, paidOrder());
