@@ -545,3 +545,14 @@ describe('debug', () => {
     expect(told()).toHaveLength(isOn ? 1 : 0);
   });
 });
+
+test('the message of a schema of the user is not logged, because it may quote the payload', async () => {
+  const issues = [{ message: 'buyer@example.com is blocked', path: ['email'] }];
+  const schema = {
+    '~standard': { version: 1, vendor: 'mine', validate: () => ({ issues }) },
+  } as const;
+  const receiver = createReceiver({ secret: SECRET, events: { 'shop:greeted': schema } });
+  await deliver(receiver, { id: '1' }, { event: 'shop:greeted' });
+  expect(told().join()).toContain('Look at: the payload');
+  expect(told().join()).not.toContain('buyer@example.com');
+});
