@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { redact, redactHeaders } from '../../../src/cli/record/redact.js';
+import { redact, redactHeaders, redactQuery } from '../../../src/cli/record/redact.js';
 
 const redacted = (text: string) => redact(text).text;
 
@@ -186,3 +186,11 @@ describe('redactHeaders', () => {
     ]);
   });
 });
+
+test.each(['accessKey', 'access_key', 'userPass', 'key[]'])(
+  'the query parameter %s is replaced, because it holds a credential',
+  (name) => {
+    const { text } = redactQuery(`/webhooks?${name}=a-credential&monkey=1&design=2`);
+    expect(text).toBe(`/webhooks?${name}=redacted&monkey=1&design=2`);
+  },
+);
