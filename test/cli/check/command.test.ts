@@ -157,6 +157,16 @@ describe('storefront-webhooks check', () => {
     expect(xml).toContain("--observe '…'");
     expect(xml).not.toMatch(/a-token|a-password/);
   });
+
+  test('leaves the commands out of the JUnit, because they may hold a password', async () => {
+    const file = join(folder, 'commands.xml');
+    const restart = ['--restart', 'PASSWORD=a-password ./restart'];
+    const counts = ['--observe', observed(bad)];
+    await check(bad.url.href, ...counts, ...restart, '--junit', file, ...rowsOf('duplicate'));
+    const xml = readFileSync(file, 'utf8');
+    expect(xml).toContain("--restart '…'");
+    expect(xml).not.toContain('a-password');
+  });
 });
 
 describe('in a terminal', () => {
