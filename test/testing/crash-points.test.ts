@@ -332,6 +332,7 @@ describe('crashPoints', () => {
     ['no fixture', undefined, 'undefined'],
     ['null', null, 'null'],
     ['a number', 7, 'number'],
+    ['a request without a body', { headers: [] }, 'an object without headers or body'],
     [
       'an order',
       JSON.parse(new TextDecoder().decode(paid.body)),
