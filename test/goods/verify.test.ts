@@ -1,7 +1,7 @@
 import { eventSchemas, memoryStore } from 'storefront-webhooks';
 import { createGoods, type GoodsOptions } from 'storefront-webhooks/goods';
 import { loadFixture } from 'storefront-webhooks/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { skipWaits } from '../support/clock.js';
 import { ended } from '../support/patience.js';
 import { call, ORDER, SECRET, UNSIGNED, watched } from './calls.js';
@@ -75,6 +75,14 @@ describe('the order of a call', () => {
     expect(await call(byToken.goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
     const found = watched({ verify: { allow: ({ id }) => ({ id }) } });
     expect(await call(found.goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_1' });
+  });
+
+  test('has the id of the order that allow returns, also in hooks', async () => {
+    const onOutcome = vi.fn();
+    const verify = { allow: () => ({ id: 'ord_own' }) };
+    const { goods } = watched({ verify, hooks: { onOutcome } });
+    expect(await call(goods, { id: 'ord_1' })).toMatchObject({ body: 'KEY of ord_own' });
+    expect(onOutcome.mock.calls[0]?.[0].id).toBe('ord_own');
   });
 
   test.each(Object.keys(eventSchemas).filter((event) => !event.startsWith('order:')))(
