@@ -182,6 +182,11 @@ describe('amounts', () => {
     ['price=1.005&currency=EUR', 'price has to have at most 2 decimals, as EUR has'],
     ['price=1.5&currency=jpy', 'price has to have at most 0 decimals, as jpy has'],
     ['price=1.005&currency=KWD', undefined],
+    ['price=999.50&currency=HUF', undefined],
+    ['price=1.250&currency=IQD', undefined],
+    ['price=1.0001&currency=CLF', undefined],
+    ['price=1.10&currency=VED', undefined],
+    ['price=1.00001&currency=UYW', 'price has to have at most 4 decimals, as UYW has'],
     ['price=0.30000000000000004&currency=EUR', undefined],
   ])('a price has the decimals of its currency: %s', async (fields, error) => {
     const { send } = await openSeller();

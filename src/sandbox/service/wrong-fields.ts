@@ -4,12 +4,10 @@ import { isJsonObject, type JsonObject } from '../../schemas/values.js';
 import type { Account } from '../state/account.js';
 import { toLink } from '../trade/link.js';
 import type { Market } from '../trade/market.js';
-import { decimalsOf, isWhole, toUnits } from '../trade/money.js';
+import { decimalsOf, isCurrency, isWhole, toUnits } from '../trade/money.js';
 
 /** A webhook URL. The client's schema takes HTTPS only; here, {@link wrongFields} also allows some plain HTTP. */
 export const webhookUrl = z.string();
-
-const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
 type Finds = (value: string) => boolean;
 
@@ -36,7 +34,7 @@ export const wrongFields =
       dynamic_url: webhook,
       return_url: link,
       redirect_url: link,
-      currency: [(code) => CURRENCIES.has(code.toUpperCase()), 'has to be an ISO 4217 code'],
+      currency: [isCurrency, 'has to be an ISO 4217 code'],
     };
     const wrong = Object.entries(checks).flatMap(([name, [isGood, fault]]) => {
       const value = parameters[name];
@@ -58,7 +56,7 @@ function wrongBounds({ minimum_quantity: least, maximum_quantity: most }: JsonOb
 }
 
 function wrongAmounts({ currency, ...amounts }: JsonObject): string[] {
-  if (typeof currency !== 'string' || !CURRENCIES.has(currency.toUpperCase())) return [];
+  if (typeof currency !== 'string' || !isCurrency(currency)) return [];
   return ['price', 'value'].flatMap((name) => {
     const { data, success } = amount.safeParse(amounts[name]);
     if (!success || isWhole(toUnits(data), currency)) return [];

@@ -29,10 +29,33 @@ export function divide(units: bigint, price: bigint): bigint {
   return (units * UNIT) / price;
 }
 
-/** Returns the number of decimals of a currency, such as 2 for EUR and 0 for JPY. */
+/**
+ * The currencies that do not have two decimals by ISO 4217. Intl is no source for them: its decimals are those of
+ * daily use, such as 0 for HUF, and differ between runtimes.
+ */
+const OTHER_DECIMALS = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+] as const;
+const otherDecimals = new Map(
+  OTHER_DECIMALS.flatMap(([decimals, codes]) =>
+    codes.split(' ').map((code) => [code, decimals] as const),
+  ),
+);
+
+/** Returns the number of decimals of a currency by ISO 4217, such as 2 for EUR and 0 for JPY. */
 export function decimalsOf(currency: string): number {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-  return format.resolvedOptions().maximumFractionDigits ?? 2;
+  return otherDecimals.get(currency.toUpperCase()) ?? 2;
+}
+
+/** The codes of ISO 4217 that Intl does not list, because they are of no or of little daily use. */
+const NOT_IN_INTL = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW', 'VED'];
+const currencies = new Set([...Intl.supportedValuesOf('currency'), ...NOT_IN_INTL]);
+
+/** Returns whether a text is a currency code of ISO 4217, in upper or lower case. */
+export function isCurrency(code: string): boolean {
+  return currencies.has(code.toUpperCase());
 }
 
 /** Returns whether an amount has no more decimals than its currency. */
