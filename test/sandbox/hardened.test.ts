@@ -168,6 +168,8 @@ describe('amounts', () => {
     '',
     '9.91',
     '1.005',
+    '1.000000001',
+    1.1 * 3,
     1e-7,
   ])('a payment of %s is rejected', async (value) => {
     const { account, client } = await openSeller();
@@ -187,7 +189,15 @@ describe('amounts', () => {
     ['price=1.0001&currency=CLF', undefined],
     ['price=1.10&currency=VED', undefined],
     ['price=1.00001&currency=UYW', 'price has to have at most 4 decimals, as UYW has'],
-    ['price=0.30000000000000004&currency=EUR', undefined],
+    ['price=0.300000000000000000&currency=EUR', undefined],
+    [
+      'price=0.30000000000000004&currency=EUR',
+      'price has to have at most 2 decimals, as EUR has. Arithmetic with floats adds decimals: round its result',
+    ],
+    [
+      'price=0.000000004&currency=USD',
+      'price has to have at most 2 decimals, as USD has. Arithmetic with floats adds decimals: round its result',
+    ],
   ])('a price has the decimals of its currency: %s', async (fields, error) => {
     const { send } = await openSeller();
     const form = PRODUCT_FORM.replace('price=9.90&currency=EUR', fields);
@@ -207,6 +217,12 @@ describe('amounts', () => {
     const json = { 'content-type': 'application/json' };
     const payment = await send('POST', '/api/v2/pay', JSON.stringify(terms), json);
     expect(payment.body.errors).toEqual(['value has to have at most 2 decimals, as EUR has']);
+  });
+
+  test('a price without a currency has the decimals of the default currency', async () => {
+    const { send } = await openSeller({ unknowns: { newerProducts: 'lenient' } });
+    const { body } = await send('POST', '/api/v2/products', 'title=Tuner&price=0.000000004');
+    expect(body.errors).toEqual([expect.stringContaining('at most 2 decimals, as USD has')]);
   });
 
   test('a payment of less than a cent is rejected', async () => {

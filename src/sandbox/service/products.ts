@@ -70,13 +70,9 @@ function readCreated(market: Market, sent: Sent): KeptFields {
   const { unknowns } = market;
   if (unknowns.variant === 'older')
     return toKept(check(created.older, hiding(unknowns, sent), wrongFields(market)));
-  return toKept(
-    check(
-      unknowns.newerProducts === 'lenient' ? lenient : created.newer,
-      sent,
-      wrongFields(market),
-    ),
-  );
+  if (unknowns.newerProducts === 'lenient')
+    return toKept(check(lenient, sent, wrongFields(market, EMPTY_PRODUCT)));
+  return toKept(check(created.newer, sent, wrongFields(market)));
 }
 
 function readChanged(market: Market, product: KeptProduct, sent: Sent): KeptFields {

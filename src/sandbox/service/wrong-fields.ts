@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../schemas/values.js';
 import type { Account } from '../state/account.js';
 import { toLink } from '../trade/link.js';
 import type { Market } from '../trade/market.js';
-import { decimalsOf, isCurrency, isWhole, toUnits } from '../trade/money.js';
+import { findDecimalsFault, isCurrency } from '../trade/money.js';
 
 /** A webhook URL. The client's schema takes HTTPS only; here, {@link wrongFields} also allows some plain HTTP. */
 export const webhookUrl = z.string();
@@ -59,8 +59,8 @@ function wrongAmounts({ currency, ...amounts }: JsonObject): string[] {
   if (typeof currency !== 'string' || !isCurrency(currency)) return [];
   return ['price', 'value'].flatMap((name) => {
     const { data, success } = amount.safeParse(amounts[name]);
-    if (!success || isWhole(toUnits(data), currency)) return [];
-    return [`${name} has to have at most ${decimalsOf(currency)} decimals, as ${currency} has`];
+    const fault = success ? findDecimalsFault(data, currency) : undefined;
+    return fault === undefined ? [] : [`${name} has to ${fault}`];
   });
 }
 

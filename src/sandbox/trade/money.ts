@@ -58,9 +58,17 @@ export function isCurrency(code: string): boolean {
   return currencies.has(code.toUpperCase());
 }
 
-/** Returns whether an amount has no more decimals than its currency. */
-export function isWhole(units: bigint, currency: string): boolean {
-  return units % 10n ** BigInt(DECIMALS - decimalsOf(currency)) === 0n;
+/**
+ * Returns what is wrong with an amount that has more decimals than its currency; `undefined` for any other amount.
+ * The amount has to be as it was sent: {@link toUnits} drops decimals.
+ */
+export function findDecimalsFault(amount: number | string, currency: string): string | undefined {
+  const [, fraction = ''] = decimal.parse(amount).split('.');
+  const most = decimalsOf(currency);
+  if (!/[1-9]/.test(fraction.slice(most))) return undefined;
+  const hint =
+    fraction.length > DECIMALS ? '. Arithmetic with floats adds decimals: round its result' : '';
+  return `have at most ${most} decimals, as ${currency} has${hint}`;
 }
 
 /** Rounds an amount to cents. */

@@ -1,7 +1,7 @@
 import type { KeptOrder } from '../state/kinds.js';
 import { complete } from './complete.js';
 import type { Market } from './market.js';
-import { decimalsOf, isWhole, toText, toUnits } from './money.js';
+import { findDecimalsFault, toText, toUnits } from './money.js';
 import { changeOrder, findOrder, type OrderChanges } from './orders.js';
 import { Refusal } from './refusal.js';
 
@@ -48,7 +48,8 @@ function readAmount(value: number | string, owed: bigint, currency: string): big
   // An order that costs nothing is paid with 0.
   if (paid < 0n || (paid === 0n && owed > 0n)) throw refuse('be above 0');
   if (paid > owed) throw refuse(`be at most ${toText(owed)} ${currency}, the amount owed`);
-  if (!isWhole(paid, currency)) throw refuse(`have at most ${decimalsOf(currency)} decimals`);
+  const fault = findDecimalsFault(value, currency);
+  if (fault !== undefined) throw refuse(fault);
   return paid;
 }
 
