@@ -18,13 +18,17 @@ export function findNeverBlocks(type: number, blocked: string): string | undefin
 }
 
 /**
- * Throws if the seller has blocked the customer (specification: Blacklist entry).
+ * Throws if the seller has blocked the customer (specification: Blacklist entry). Only the given details count.
  *
  * @throws {Refusal} `blacklisted`
  */
 export function refuseBlacklisted(
   { account }: Market,
-  customer: { readonly email: string; readonly ip_address: string; readonly country_code: string },
+  customer: {
+    readonly email: string;
+    readonly ip_address?: string | undefined;
+    readonly country_code?: string | undefined;
+  },
 ): void {
   const known = [
     { type: 1, name: 'email', value: customer.email },

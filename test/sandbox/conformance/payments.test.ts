@@ -211,3 +211,26 @@ test('a payment of 0, or of a blocked customer, is rejected', async () => {
     errors: ["The customer's email is on the blacklist."],
   });
 });
+
+test.each([
+  [2, '203.0.113.7'],
+  [3, 'US'],
+])(
+  'an entry of type %i for %s, a default of the sandbox, does not block a payment',
+  async (blacklist_type, blocked_data) => {
+    const { client } = await openSeller();
+    await client.blacklist.create({ blacklist_type, blocked_data });
+    await client.payments.create({ ...PAYMENT, return_url: 'https://me.example' });
+    await client.payments.create({ ...PAYMENT, white_label: true });
+    expect((await client.orders.list()).items).toHaveLength(2);
+  },
+);
+
+test('a payment with a blocked ip_address is rejected', async () => {
+  const { client } = await openSeller();
+  await client.blacklist.create({ blacklist_type: 2, blocked_data: '198.51.100.4' });
+  const payment = { ...PAYMENT, white_label: true, ip_address: '198.51.100.4' } as const;
+  await expect(client.payments.create(payment)).rejects.toMatchObject({
+    errors: ["The customer's IP address is on the blacklist."],
+  });
+});
