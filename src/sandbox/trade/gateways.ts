@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GATEWAYS } from '../../schemas/product.js';
 import { divide, toText, toUnits } from './money.js';
+import { Refusal } from './refusal.js';
 
 /** A payment gateway by its name in the API (specification: Product). */
 export type Gateway = (typeof GATEWAYS)[number];
@@ -41,15 +42,28 @@ export interface CoinTerms {
   readonly uri: string;
 }
 
-/** Returns the address and amount that pay an order by cryptocurrency; `undefined` for any other gateway. */
+/** The largest `crypto_value`. JSON parsing rounds larger integers. */
+const MOST_COINS = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * Returns the address and amount that pay an order by cryptocurrency; `undefined` for any other gateway.
+ *
+ * @throws {Refusal} `parameter_invalid`, if the amount is too large for `crypto_value`.
+ */
 export function coinTerms(
   gateway: Gateway,
   orderId: string,
   usdValue: bigint,
 ): CoinTerms | undefined {
-  const [, usdPrice] = KNOWN[gateway];
+  const [name, usdPrice] = KNOWN[gateway];
   if (usdPrice === undefined) return undefined;
   const units = divide(usdValue, toUnits(usdPrice));
+  if (units > MOST_COINS) {
+    throw new Refusal(
+      'parameter_invalid',
+      `The value has to be at most ${toText(MOST_COINS)} ${name}, the largest crypto_value. Choose another gateway, or a lower value.`,
+    );
+  }
   // Not a valid address of any coin, so that no customer can send real money to it.
   const address = `sandbox-${gateway}-${createHash('sha256').update(orderId).digest('hex').slice(0, 24)}`;
   return { address, satoshis: Number(units), uri: `${gateway}:${address}?amount=${toText(units)}` };

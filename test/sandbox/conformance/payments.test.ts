@@ -226,6 +226,20 @@ test.each([
   },
 );
 
+test('a payment whose crypto_value JSON cannot hold exactly is rejected', async () => {
+  const { client } = await openSeller();
+  const terms = { ...PAYMENT, value: '99999999', gateway: 'dogecoin' };
+  const errors = [expect.stringContaining('at most 90071992.54740991 Dogecoin')];
+  await expect(client.payments.create({ ...terms, white_label: true })).rejects.toMatchObject({
+    status: 400,
+    errors,
+  });
+  await expect(
+    client.payments.create({ ...terms, return_url: 'https://me.example' }),
+  ).rejects.toMatchObject({ status: 400, errors });
+  expect((await client.orders.list()).items).toEqual([]);
+});
+
 test('a payment with a blocked ip_address is rejected', async () => {
   const { client } = await openSeller();
   await client.blacklist.create({ blacklist_type: 2, blocked_data: '198.51.100.4' });

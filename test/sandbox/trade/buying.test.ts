@@ -207,3 +207,14 @@ test('[spec: Product] crypto_confirmations: confirmations required to consider a
   expect(confirm(market, order.id).shown.status).toBe(54);
   expect(confirm(market, order.id).shown).toMatchObject({ status: 100, crypto_confirmations: 2 });
 });
+
+test('an order whose crypto_value JSON cannot hold exactly is refused, and its goods stay in stock', () => {
+  const { market, offer } = openStall();
+  const { id } = offer({ price: '5000000.00', gateways: ['dogecoin', 'bitcoin'] });
+  expect(() => buy(market, { product_id: id, quantity: 3 })).toThrow(
+    'The value has to be at most 90071992.54740991 Dogecoin, the largest crypto_value. Choose another gateway, or a lower value.',
+  );
+  expect(market.account.products.get(id)?.info).toBe('A,B,C');
+  expect(buy(market, { product_id: id, quantity: 2 }).shown.crypto_value).toBe(8e15);
+  expect(buy(market, { product_id: id, gateway: 'bitcoin' }).shown.crypto_value).toBe(8333333333);
+});
