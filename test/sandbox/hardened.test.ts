@@ -38,6 +38,33 @@ describe('a list in a form', () => {
   });
 });
 
+describe('values that are nested deeply', () => {
+  const json = { 'content-type': 'application/json' };
+  test.each([
+    ['{"a":', '}'],
+    ['{"a":[', ']}'],
+  ])(
+    '100 levels of %j are the most in JSON, so that no list of orders fails',
+    async (open, end) => {
+      const { client, send } = await openSeller();
+      const { id } = await client.products.create(TUNER);
+      const order = (levels: number) => {
+        const times = levels / open.replace(/[^{[]/g, '').length;
+        const custom = `${open.repeat(times)}1${end.repeat(times)}`;
+        return send('POST', '/sandbox/orders', `{"product_id":"${id}","custom":${custom}}`, json);
+      };
+      expect((await order(98)).status).toBe(201);
+      for (const levels of [100, 20_000, 150_000]) {
+        expect(await order(levels)).toMatchObject({
+          status: 400,
+          body: { errors: ['the body may be nested at most 100 levels deep'] },
+        });
+      }
+      expect((await send('GET', '/api/v2/orders')).body).toHaveLength(1);
+    },
+  );
+});
+
 describe('requests that could take long', () => {
   const many = (one: (index: number) => string, count = 5_000) =>
     Array.from({ length: count }, (_, index) => one(index)).join('&');

@@ -13,6 +13,8 @@ export interface Sent {
 
 /** The limit for the parameters of a form and the entries of a list. Real requests have fewer. */
 const MOST = 5_000;
+/** The limit for the levels of objects and lists in JSON. JSON.stringify fails at some thousands. */
+const DEEPEST = 100;
 
 /**
  * Reads a body: JSON, or a form. A form sends an array as `name[index]` (specification: Rules for all
@@ -24,6 +26,9 @@ export function readBody(contentType: string | undefined, body: string): Sent {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase();
   if (type === 'application/json') {
     const fields = readJson(body);
+    if (isTooDeep(fields)) {
+      throw invalid(`the body may be nested at most ${DEEPEST} levels deep`);
+    }
     if (Object.values(fields).some((value) => Array.isArray(value) && value.length > MOST)) {
       throw invalid(`a list may have at most ${MOST} entries`);
     }
@@ -69,6 +74,16 @@ function readJson(body: string): JsonObject {
     if (isJsonObject(parsed)) return parsed;
   } catch {}
   throw invalid('the body has to be an object in JSON');
+}
+
+/** Returns whether objects and lists are nested too deeply. Goes level by level: a recursion could fail, too. */
+function isTooDeep(fields: object): boolean {
+  const isNest = (value: unknown) => typeof value === 'object' && value !== null;
+  let level = [fields];
+  for (let depth = 1; depth <= DEEPEST; depth++) {
+    level = level.flatMap((nest) => Object.values(nest).filter(isNest));
+  }
+  return level.length > 0;
 }
 
 /**
