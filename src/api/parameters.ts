@@ -31,6 +31,7 @@ export const amount = z.custom<number | string>(
 /** Required text. It must not be empty. */
 const text = z.string().check(z.minLength(1));
 const count = z.int().check(z.minimum(1));
+const confirmations = z.int().check(z.minimum(0));
 const currency = z.string().check(z.regex(/^[A-Za-z]{3}$/, 'has to be an ISO 4217 code'));
 const httpsUrl = z.string().check(z.regex(/^https:/, 'has to begin with https://'));
 const gateway: Open<(typeof GATEWAYS)[number]> = z.enum(GATEWAYS);
@@ -120,7 +121,7 @@ export const newProduct = {
   older: z.extend(z.partial(z.object(olderOptional)), {
     ...olderRequired,
     ...productDefaults,
-    crypto_confirmations: z._default(z.int(), 1),
+    crypto_confirmations: z._default(confirmations, 1),
   }),
 };
 
@@ -132,7 +133,7 @@ export const productChanges = {
       ...olderRequired,
       ...olderOptional,
       ...limitsOfProduct,
-      crypto_confirmations: z.int(),
+      crypto_confirmations: confirmations,
     }),
   ),
 };

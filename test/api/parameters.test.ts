@@ -113,6 +113,18 @@ test.each<[string, z.ZodMiniType, object, string[]]>([
     { ...hosted, white_label: 'yes' },
     ['white_label is not as expected'],
   ],
+  [
+    'a number of confirmations',
+    olderProduct,
+    { ...older, crypto_confirmations: -1 },
+    ['crypto_confirmations has to be at least 0'],
+  ],
+  [
+    'a changed number of confirmations',
+    products.update.sent.older,
+    { crypto_confirmations: -1 },
+    ['crypto_confirmations has to be at least 0'],
+  ],
 ])('%s is rejected with a text for each check', (_, schema, parameters, faults) => {
   expect(findFaults(schema, parameters).sort()).toEqual(faults.sort());
 });
