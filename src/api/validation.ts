@@ -28,6 +28,8 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
 };
 
+const UNKNOWN_FAULT = 'is not as expected';
+
 function describe(issue: $ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -38,11 +40,21 @@ function describe(issue: $ZodIssue): string {
     case 'too_big':
       return `has to be at most ${issue.maximum}`;
     case 'invalid_value':
-      return `has to be one of ${issue.values.map(String).join(', ')}`;
+      return oneOf(issue.values);
+    case 'invalid_union':
+      // zod names the values of the field that tells the schemas of a union apart.
+      return 'options' in issue && issue.options ? oneOf(issue.options) : UNKNOWN_FAULT;
     case 'custom':
     case 'invalid_format':
       return issue.message;
     default:
-      return 'is not as expected';
+      return UNKNOWN_FAULT;
   }
+}
+
+/** Describes the values of a field. `undefined` is not one of them: it means that the field may be missing. */
+function oneOf(values: readonly unknown[]): string {
+  const known = values.filter((value) => value !== undefined);
+  const isFlag = known.length === 2 && known.includes(true) && known.includes(false);
+  return `has to be ${isFlag ? TYPES.boolean : `one of ${known.map(String).join(', ')}`}`;
 }

@@ -111,7 +111,7 @@ test.each<[string, z.ZodMiniType, object, string[]]>([
     'a payment without a flow',
     newPayment,
     { ...hosted, white_label: 'yes' },
-    ['white_label is not as expected'],
+    ['white_label has to be true or false'],
   ],
   [
     'a number of confirmations',
@@ -124,6 +124,21 @@ test.each<[string, z.ZodMiniType, object, string[]]>([
     products.update.sent.older,
     { crypto_confirmations: -1 },
     ['crypto_confirmations has to be at least 0'],
+  ],
+  [
+    'a union of other values',
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('file') }),
+      z.object({ kind: z.optional(z.literal(3)) }),
+    ]),
+    { kind: true },
+    ['kind has to be one of file, 3'],
+  ],
+  [
+    'a union without a common field',
+    z.object({ body: z.union([z.string(), z.number()]) }),
+    { body: true },
+    ['body is not as expected'],
   ],
 ])('%s is rejected with a text for each check', (_, schema, parameters, faults) => {
   expect(findFaults(schema, parameters).sort()).toEqual(faults.sort());
