@@ -49,8 +49,8 @@ export class InFlight<Result extends Dispatched = Dispatched> {
   }
 }
 
-/** The result of a copy of the delivery with this result. */
+/** The result of a copy of the delivery with this result: a `duplicate` only if the first has done the work. */
 function toCopy<Result extends Dispatched>(result: Result): Result | Dispatched {
-  const isDone = result.outcome === 'handled' || result.outcome === 'parked';
-  return { ...result, ran: [], outcome: isDone ? 'duplicate' : result.outcome };
+  const { outcome } = result;
+  return { ...result, ran: [], outcome: outcome === 'handled' ? 'duplicate' : outcome };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { InFlight } from '../../src/process/in-flight.js';
+import type { Dispatched } from '../../src/request/outcome.js';
 
 /** Captured here, so that a test's fake clock does not replace it. */
 const nextTurn = setImmediate;
@@ -32,15 +33,18 @@ describe('copies of a delivery in one process', () => {
     expect(await now(inFlight.join('key', async () => HANDLED))).toEqual(HANDLED);
   });
 
-  test('of a delivery that is parked are duplicates of it', async () => {
-    const inFlight = new InFlight(1_000);
-    const { promise, resolve } = deferred<{ outcome: 'parked'; ran: readonly string[] }>();
-    const first = inFlight.join('key', () => promise);
-    const second = inFlight.join('key', mustNotRun);
-    resolve({ outcome: 'parked', ran: ['mail'] });
-    expect(await first).toMatchObject({ outcome: 'parked' });
-    expect(await now(second)).toEqual({ outcome: 'duplicate', ran: [] });
-  });
+  test.each(['parked', 'failed', 'busy', 'unavailable', 'queued', 'duplicate'] as const)(
+    'are %s as the first is, because no copy has done more',
+    async (outcome) => {
+      const inFlight = new InFlight(1_000);
+      const { promise, resolve } = deferred<Dispatched>();
+      const first = inFlight.join('key', () => promise);
+      const second = inFlight.join('key', mustNotRun);
+      resolve({ outcome, ran: ['mail'] });
+      expect(await first).toEqual({ outcome, ran: ['mail'] });
+      expect(await now(second)).toEqual({ outcome, ran: [] });
+    },
+  );
 
   test('do not wait forever for a first copy that never ends: one of them runs, and the others share it', async () => {
     vi.useFakeTimers();

@@ -6,6 +6,7 @@ import {
   type StoreTransactions,
 } from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
+import { findReceipt } from '../../src/request/receipt.js';
 import { skipWaits } from '../support/clock.js';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
@@ -47,6 +48,25 @@ describe('the last attempt of a queue', () => {
     ]);
     expect(await store.count({ state: 'dead' })).toBe(1);
     expect(await worker.dispatch(job)).toMatchObject({ outcome: 'parked' });
+  });
+
+  test('has all copies of the dead delivery parked, also those that arrive at once', async () => {
+    const store = durableStore();
+    const receiver = createReceiver({ secret: SECRET, store, hooks }).on('order:paid', broken);
+    await receiver.dispatch(await queued(), { lastAttempt: true });
+    const answers = await Promise.all([1, 2].map(() => deliver(receiver, paidOrder())));
+    const receipts = answers.map(({ body }) => findReceipt(body)?.outcome);
+    // After the receipt of a `duplicate`, reconcile takes the order as delivered.
+    expect(receipts).toEqual(['parked', 'parked']);
+  });
+
+  test('parks an invalid delivery without onInvalid once for all copies', async () => {
+    const store = durableStore();
+    const worker = createReceiver({ secret: SECRET, store, hooks });
+    const job = await queued(paidOrder({ status: 56 }));
+    const results = await Promise.all([1, 2].map(() => worker.dispatch(job)));
+    expect(results.map(({ outcome }) => outcome)).toEqual(['parked', 'parked']);
+    expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
   test.each(['before', 'after'])(
