@@ -310,6 +310,39 @@ describe('crashPoints', () => {
     expect(findings).toEqual([]);
   });
 
+  describe('for two handlers that run once per order', () => {
+    const findBoth = (deliver: (event: Paid, shop: Shop) => unknown) =>
+      crashPoints(
+        (store: IdempotencyStore, shop: Shop) =>
+          createReceiver({ secret, store, hooks: quiet })
+            .onPaid((event) => deliver(event as Paid, shop))
+            .onPaid(
+              async ({ payload, once }) => {
+                await once('mail', () => shop.mail(payload.email));
+                await once('book', () => shop.book(payload.id));
+              },
+              { name: 'mail' },
+            ),
+        'order:paid',
+        { observe },
+      );
+
+    test('finds nothing if one is done while the other still awaits its effect', async () => {
+      const { findings } = await findBoth(async ({ once }, { stock }) => {
+        await once('stock', stock);
+      });
+      expect(findings).toEqual([]);
+    });
+
+    test('finds an effect that one of them does not await', async () => {
+      const { findings } = await findBoth(async ({ once }, { stock, mail }) => {
+        await once('stock', stock);
+        void mail('me@shop.test');
+      });
+      expect(findings).toMatchObject([{ effect: 'mail', problem: 'lost' }]);
+    });
+  });
+
   test('rejects wrong arguments with advice', async () => {
     const ok = shop(() => {});
     // @ts-expect-error

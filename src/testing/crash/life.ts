@@ -67,6 +67,8 @@ export class Life {
   #hook: AsyncHook | undefined;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #claims = new Map<string, number>();
+  /** The keys of deliveries. An effect has a key of its own, and may be done while other handlers still run. */
+  readonly #deliveries = new Set<string>();
   readonly #kept: IdempotencyStore;
   readonly #diesAt: number;
   readonly #knownSynchronous: ReadonlySet<string>;
@@ -234,8 +236,10 @@ export class Life {
         transactions,
         claim: async (...args) => {
           if (this.#isDead) return never();
+          const [{ key, body }] = args;
           const claim = await kept.claim(...args);
-          if (claim.state === 'acquired') this.#claims.set(args[0].key, claim.fence);
+          if (claim.state === 'acquired') this.#claims.set(key, claim.fence);
+          if (body !== undefined) this.#deliveries.add(key);
           return claim;
         },
         // If timers cannot be observed, this ends the lease; otherwise no timer renews it.
@@ -244,7 +248,8 @@ export class Life {
           this.#isDead ? never() : unless(this.#waitsAt, () => kept.completeStep(...args)),
         complete: (...args) => {
           if (this.#isDead) return never();
-          this.unawaited.push(...this.calls.filter(({ isPending }) => isPending));
+          if (this.#deliveries.has(args[0]))
+            this.unawaited.push(...this.calls.filter(({ isPending }) => isPending));
           return unless(this.#waitsAt ?? this.#waitsInTurn, () => kept.complete(...args));
         },
       },
