@@ -35,8 +35,6 @@ export type Work = { readonly ran: readonly string[] } & (
   | { readonly state: LeaseEnd }
 );
 
-const LOST: Work = { state: 'lost', ran: [] };
-
 type LeaseEnd = 'timeout' | 'lost';
 
 /**
@@ -174,25 +172,27 @@ export class Lease {
 
   /**
    * Records the result of the work in the store, and returns the result that counts: `lost` if another process has
-   * taken over, `dead` if the work failed for good.
+   * taken over, unless the work is kept, whose steps that process can read; `dead` if the work failed for good.
    */
   async settle(
     work: Work,
     { keepMs, permanent }: { readonly keepMs: number; readonly permanent: boolean },
   ): Promise<Work> {
+    const lost: Work = { state: 'lost', ran: work.ran };
     if (work.state === 'committed') return work;
     if (work.state === 'done') {
       this.isDone = await this.#store.complete(this.key, this.#fence, keepMs);
-      return this.isDone ? work : LOST;
+      return this.isDone ? work : lost;
     }
-    if (!(await this.#completeRest())) return LOST;
-    if (work.state !== 'failed')
-      return (await this.#store.release(this.key, this.#fence)) ? work : LOST;
+    if (!(await this.#completeRest())) return lost;
+    if (work.state !== 'failed') {
+      const isReleased = await this.#store.release(this.key, this.#fence);
+      return isReleased || work.state === 'kept' ? work : lost;
+    }
     // The provider or the queue retries, so the key is released at once. No later step of this attempt may run.
     this.#error ??= this.endError('lost');
     const state = await this.#store.fail(this.key, this.#fence, { error: work.error, permanent });
-    if (state === 'lost') return LOST;
-    return state === 'dead' ? { state, ran: work.ran } : work;
+    return state === 'dead' || state === 'lost' ? { ...lost, state } : work;
   }
 
   /** Runs a handler in a transaction of the store, which holds the delivery instead of the lease meanwhile. */

@@ -92,6 +92,17 @@ describe('a lease', () => {
 });
 
 describe('a lease that another process has taken over', () => {
+  test('names the handlers that have finished, if their work is lost', async () => {
+    const process = new Idempotency(
+      storeWith({ complete: async () => false }),
+      timing,
+      LOAD,
+      () => {},
+    );
+    const ended = await process.doOnce(subject, { keepMs: 1, onError() {} }, async () => DONE);
+    expect(ended).toMatchObject({ outcome: 'busy', ran: ['deliver'] });
+  });
+
   test('lets no handler go on after a step', async () => {
     const store = storeWith({ completeStep: async () => false });
     const lease = new Lease(store, subject.key, claim, timing);

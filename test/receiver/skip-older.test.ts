@@ -1,4 +1,9 @@
-import { createReceiver, memoryStore, type Receiver } from 'storefront-webhooks';
+import {
+  createReceiver,
+  memoryStore,
+  type Receiver,
+  type WebhookResponse,
+} from 'storefront-webhooks';
 import { describe, expect, test, vi } from 'vitest';
 import { forward } from '../../src/stores/contract.js';
 import { skipWaits } from '../support/clock.js';
@@ -150,6 +155,31 @@ describe('skipOlder', () => {
     expect(await send(receiver, OLD)).toMatchObject({ outcome: 'duplicate' });
     expect(save).toHaveBeenCalledTimes(2);
   });
+
+  test.each([
+    ['a newer', '2026-11-20T10:00:02Z', 2],
+    ['an older', OLD, 1],
+  ])(
+    'counts a recorded state as done if the answer to the end of its claim is lost, and %s state takes the record over',
+    async (_, next, runs) => {
+      const real = memoryStore();
+      let other: Promise<WebhookResponse> | undefined;
+      const store = forward(real, {
+        release: async (...claim) => {
+          const isReleased = await real.release(...claim);
+          if (other) return isReleased;
+          other = send(receiver, next);
+          await vi.waitFor(() => expect(real.claim).toHaveBeenCalledTimes(4));
+          throw new Error('the answer is lost');
+        },
+      });
+      vi.spyOn(real, 'claim');
+      const { save, receiver } = shop(store);
+      expect(await send(receiver, NEW)).toMatchObject({ outcome: 'handled', ran: ['order:*'] });
+      expect(await other).toMatchObject({ outcome: next === OLD ? 'duplicate' : 'handled' });
+      expect(save).toHaveBeenCalledTimes(runs);
+    },
+  );
 
   test('answers busy while another process runs a state of the record', async () => {
     const { receiver, save, store } = shop();
