@@ -5,7 +5,7 @@ import {
   type SealedDelivery,
 } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliver, paidOrder, SECRET } from '../support/deliver.js';
 import { durableStore } from '../support/durable.js';
 
@@ -134,6 +134,24 @@ describe('a dead delivery', () => {
     // A receiver for several shops redrives deliveries of each.
     const all = createReceiver({ secret: () => null, store, hooks }).on('order:paid', handler);
     expect(await all.redrive(dead)).toMatchObject({ outcome: 'handled' });
+  });
+
+  test('stays listed if a redrive is ignored, until a receiver has a handler for it', async () => {
+    vi.useFakeTimers({ now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, receiver, mail } = shop();
+    await kill(store);
+    const [dead] = await store.list({ state: 'dead' });
+    if (!dead) throw new Error('nothing is dead');
+    // By mistake: the order must not count as delivered.
+    const without = createReceiver({ secret: SECRET, store, hooks, scope: 'shop' });
+    expect(await without.redrive(dead)).toMatchObject({ outcome: 'ignored' });
+    vi.advanceTimersByTime(61_000);
+    const [stalled] = await store.list({ state: 'stalled' });
+    expect(stalled?.key).toBe(dead.key);
+    expect(await receiver.redrive(dead)).toMatchObject({ outcome: 'handled' });
+    expect(mail).toHaveBeenCalledOnce();
+    expect(await store.count({ state: 'stalled' })).toBe(0);
   });
 
   test('stays listed if the store is down', async () => {
