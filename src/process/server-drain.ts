@@ -2,6 +2,7 @@ import { UsageError } from '../errors/errors.js';
 import { nameType } from '../runtime/bytes.js';
 import { pause } from '../runtime/timing.js';
 import { atEndOfTurn } from '../runtime/turn.js';
+import { connectionsOf } from './connections.js';
 import { type Http2Session, sessionsOf } from './http2-sessions.js';
 
 /** A server of `node:http`, as from `app.listen()` and `serve()`; of `Bun.serve()`; or of `Deno.serve()`. */
@@ -86,7 +87,6 @@ function noServer(given: unknown): UsageError {
 
 async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): Promise<void> {
   let isClosed = false;
-  let lastRequestAt = performance.now();
   const stopListening = closeOf(server, () => {
     isClosed = true;
   });
@@ -95,6 +95,7 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
   // Not earlier: a client whose connection is closed would reconnect, and be reset when the server stops
   // listening.
   onStopped();
+  let lastRequestAt = performance.now();
   if (emitsEvents(server)) {
     server.prependListener('request', (_, response) => {
       lastRequestAt = performance.now();
@@ -114,9 +115,16 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
     server.closeIdleConnections?.();
     // Open streams of a closed session still finish.
     for (const session of sessionsOf(server)) session.close();
+    // Each has been silent since the server stopped accepting, for a second at least. Its first request is lost if it
+    // arrives at this moment, as on a connection that is idle after a response.
+    for (const connection of connectionsOf(server)) {
+      if (connection.bytesRead === 0) connection.destroy();
+    }
   }
   server.closeAllConnections?.();
   for (const session of sessionsOf(server)) session.destroy();
+  // Those in no list of Node, such as one in its TLS handshake: they would keep the process alive.
+  for (const connection of connectionsOf(server)) connection.destroy();
 }
 
 /**

@@ -22,9 +22,12 @@ c3QwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQUIGzzB1LphJew6UHVPfq/vPhK
 V//BGSc3AiEA8CUz2vBNsKlP74lJDsfLHkXdaN8FEGHnAw/QJ5GeZKg=
 -----END CERTIFICATE-----`;
 
+/** For a server of TLS. No client trusts it. */
+export const selfSigned = { key, cert };
+
 /** Serves over HTTPS with a certificate that no client trusts, until the test has ended. */
 export async function serveSelfSigned(listener: RequestListener): Promise<string> {
-  const server = createServer({ key, cert }, listener);
+  const server = createServer(selfSigned, listener);
   await once(server.listen(0), 'listening');
   onTestFinished(() => void server.close());
   return `https://localhost:${(server.address() as AddressInfo).port}`;
