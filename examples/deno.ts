@@ -29,7 +29,9 @@ const server = Deno.serve(
   },
 );
 
-Deno.addSignalListener('SIGTERM', async () => {
-  await receiver.close({ server });
-  Deno.exit();
-});
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  Deno.addSignalListener(signal, async () => {
+    await receiver.close({ server });
+    Deno.exit();
+  });
+}

@@ -20,7 +20,9 @@ app.post('/products', async (request, reply) => reply.code(201).send(request.bod
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000), host: '0.0.0.0' });
 console.log(`Listening on ${address}/webhooks`);
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server: app.server });
-  await app.close();
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server: app.server });
+    await app.close();
+  });
+}

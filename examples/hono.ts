@@ -19,6 +19,8 @@ const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) 
   console.log(`Listening on http://localhost:${port}/webhooks`);
 });
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server });
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server });
+  });
+}

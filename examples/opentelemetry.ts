@@ -70,10 +70,12 @@ server.listen(process.env.PORT ?? 3000, () => {
   console.log(`Listening on http://localhost:${port}/webhooks`);
 });
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server });
-  await Promise.all([spans.shutdown(), meters.shutdown()]);
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server });
+    await Promise.all([spans.shutdown(), meters.shutdown()]);
+  });
+}
 
 /** Keeps the active span across awaits. */
 function asyncContext(): ContextManager {

@@ -18,6 +18,8 @@ const { server } = new Elysia()
   .listen(process.env.PORT ?? 3000);
 console.log(`Listening on http://localhost:${server?.port}/webhooks`);
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server });
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server });
+  });
+}

@@ -20,6 +20,8 @@ const server = Bun.serve({
 });
 console.log(`Listening on http://localhost:${server.port}/webhooks`);
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server });
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server });
+  });
+}

@@ -38,7 +38,9 @@ await app.listen(process.env.PORT ?? 3000, '0.0.0.0');
 const { port } = app.getHttpServer().address() as AddressInfo;
 console.log(`Listening on http://localhost:${port}/webhooks`);
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server: app.getHttpServer() });
-  await app.close();
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server: app.getHttpServer() });
+    await app.close();
+  });
+}

@@ -21,10 +21,12 @@ const log = (error: Error) => console.error(error.message);
 connection.on('error', log);
 worker.on('error', log);
 
-process.once('SIGTERM', async () => {
-  // Running handlers finish, which takes up to the receiver's `timeout`, and waiting jobs stay in the queue.
-  await receiver.close({ timeoutMs: 60_000 });
-  // Records the ends of their jobs, which takes no time. While Redis is down, it would wait forever.
-  await Promise.race([worker.close(), setTimeout(5000)]);
-  process.exit();
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    // Running handlers finish, which takes up to the receiver's `timeout`, and waiting jobs stay in the queue.
+    await receiver.close({ timeoutMs: 60_000 });
+    // Records the ends of their jobs, which takes no time. While Redis is down, it would wait forever.
+    await Promise.race([worker.close(), setTimeout(5000)]);
+    process.exit();
+  });
+}

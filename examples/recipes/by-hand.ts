@@ -33,9 +33,11 @@ const server = app.listen(process.env.PORT ?? 3000, () => {
   console.log(`Listening on http://localhost:${port}/webhooks`);
 });
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server });
-  await pool.end();
-  // A connection that has gone silent would keep the process alive.
-  process.exit();
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server });
+    await pool.end();
+    // A connection that has gone silent would keep the process alive.
+    process.exit();
+  });
+}

@@ -55,10 +55,12 @@ server.listen(process.env.PORT ?? 3000, () => {
   console.log(`Listening on http://localhost:${port}/webhooks`);
 });
 
-process.once('SIGTERM', async () => {
-  // Running handlers finish, which takes up to `timeout`, and waiting jobs stay in the queue.
-  await receiver.close({ server, timeoutMs: timeout });
-  // Records the ends of their jobs, which takes no time. While Redis is down, it would wait forever.
-  await Promise.race([worker.close(), setTimeout(5000)]);
-  process.exit();
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    // Running handlers finish, which takes up to `timeout`, and waiting jobs stay in the queue.
+    await receiver.close({ server, timeoutMs: timeout });
+    // Records the ends of their jobs, which takes no time. While Redis is down, it would wait forever.
+    await Promise.race([worker.close(), setTimeout(5000)]);
+    process.exit();
+  });
+}

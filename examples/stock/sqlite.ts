@@ -46,7 +46,9 @@ server.listen(process.env.PORT ?? 3000, () => {
   console.log(`Listening on http://localhost:${port}/webhooks`);
 });
 
-process.once('SIGTERM', async () => {
-  await receiver.close({ server });
-  database.close();
-});
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, async () => {
+    await receiver.close({ server });
+    database.close();
+  });
+}

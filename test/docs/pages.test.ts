@@ -49,6 +49,20 @@ describe('the pages', () => {
     expect(waits.filter((line) => !line.includes('`stalledInterval`'))).toEqual([]);
   });
 
+  test('programs that stop on SIGTERM stop on SIGINT, too, which PM2 sends', () => {
+    const examples = readdirSync('examples', { encoding: 'utf8', recursive: true })
+      .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+      .map((file) => ({
+        path: `examples/${file}`,
+        text: readFileSync(`examples/${file}`, 'utf8'),
+      }));
+    const programs = [...docs.filter((page) => !page.isGenerated), ...examples].filter(({ text }) =>
+      text.includes("'SIGTERM'"),
+    );
+    expect(programs.length).toBeGreaterThan(20);
+    expect(programs.filter(({ text }) => !text.includes("['SIGTERM', 'SIGINT']"))).toEqual([]);
+  });
+
   test('links and anchors have a target', () => {
     const dead = PAGES.flatMap((page) =>
       links(page)

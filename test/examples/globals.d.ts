@@ -16,7 +16,7 @@ declare const Deno: {
     options: { port: number; onListen(address: { readonly port: number }): void },
     handler: (request: Request) => Response | Promise<Response>,
   ): { shutdown(): Promise<void> };
-  addSignalListener(signal: 'SIGTERM', listener: () => void): void;
+  addSignalListener(signal: 'SIGTERM' | 'SIGINT', listener: () => void): void;
   exit(): never;
 };
 
