@@ -63,6 +63,14 @@ describe('the pages', () => {
     expect(programs.filter(({ text }) => !text.includes("['SIGTERM', 'SIGINT']"))).toEqual([]);
   });
 
+  test('programs that create a SQLite table wait for other processes that create it, too', () => {
+    const programs = docs
+      .flatMap((page) => blocks(page, 'ts'))
+      .filter((code) => /new Database/.test(code) && /\.exec\([^)]*CREATE TABLE/.test(code));
+    expect(programs.length).toBeGreaterThan(2);
+    expect(programs.filter((code) => !/\{ timeout: |busy_timeout/.test(code))).toEqual([]);
+  });
+
   test('links and anchors have a target', () => {
     const dead = PAGES.flatMap((page) =>
       links(page)
