@@ -5,6 +5,7 @@ import { checkOwnKey, effectKey, newestKey } from '../request/key.js';
 import { withTimeout } from '../runtime/timing.js';
 import { isJsonObject, toSortable } from '../schemas/values.js';
 import type { Claimable, IdempotencyStore } from '../stores/store.js';
+import { awaitAll } from '../stores/transactions.js';
 import { clonePayload, HandlerEvent, type HandlerLease } from './handler-event.js';
 import {
   BUSY,
@@ -112,20 +113,15 @@ async function runHandler(
   const { name, storedName } = route;
   const event = new HandlerEvent(run.delivery, payload, attempt, storedName, lease);
   try {
-    if (!telemetry) await route.handler(event);
-    else
-      await watched<undefined>(
-        (handle) => telemetry.handler({ name, attempt }, handle),
-        async () => {
-          await route.handler(event);
-          // A step that the handler did not await belongs to its run, so telemetry sees it fail.
-          for (let left = event.unawaited(); left.length; left = event.unawaited())
-            await Promise.all(left);
-        },
-      );
-    // Steps that the handler did not await are part of it: if one fails, the delivery fails.
-    for (let left = event.unawaited(); left.length; left = event.unawaited())
-      await Promise.all(left);
+    await watched<undefined>(
+      telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
+      async () => {
+        await awaitAll(route.handler(event));
+        // Steps that the handler did not await are part of it: if one fails, the delivery fails.
+        for (let left = event.unawaited(); left.length; left = event.unawaited())
+          await Promise.all(left);
+      },
+    );
     return { state: 'done', ran: [name] };
   } catch (error) {
     const failed = fail(error, route, run);

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors/errors.js';
+import { hasMethods } from './platform.js';
 
 /** A handler with the option `transaction`, as it is registered. */
 export interface TransactionHandler {
@@ -35,11 +36,17 @@ export function endedByHandler(): UsageError {
   );
 }
 
-export function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
+/** Awaits what a handler or work returns, also each promise in an array. postgres.js sends a query only when awaited. */
+export async function awaitAll(returned: unknown): Promise<void> {
+  await Promise.all([await returned].flat(Number.POSITIVE_INFINITY));
+}
+
+/**
+ * Returns whether work that must not await anything has returned a promise, or an array with one. Such a promise may
+ * reject without ending the process.
+ */
+export function returnsPromise(result: unknown): boolean {
+  const isFound = [result].flat(Number.POSITIVE_INFINITY).some((one) => hasMethods(one, 'then'));
+  if (isFound) awaitAll(result).catch(() => {});
+  return isFound;
 }

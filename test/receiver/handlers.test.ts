@@ -69,6 +69,30 @@ describe('a handler', () => {
     expect(fails).toHaveBeenCalledTimes(2);
   });
 
+  test.each<[string, (items: readonly Promise<void>[]) => unknown]>([
+    ['an array of promises', (items) => items],
+    ['a promise of such an array', async (items) => items],
+    ['arrays in an array', (items) => items.map((item) => [item])],
+  ])('that returns %s has ended when all have, and fails with any of them', async (_, returned) => {
+    const sent: number[] = [];
+    let isDown = true;
+    const send = async (item: number) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      if (item === 3 && isDown) throw new Error('the mail server is down');
+      sent.push(item);
+    };
+    const onError = vi.fn();
+    const receiver = createReceiver({ secret: SECRET, hooks: { onError } }).on('order:paid', () =>
+      returned([1, 2, 3].map(send)),
+    );
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'failed' });
+    expect(onError.mock.calls).toMatchObject([[{ message: 'the mail server is down' }, {}]]);
+    sent.length = 0;
+    isDown = false;
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(sent).toEqual([1, 2, 3]);
+  });
+
   test('that failed does not stop the others', async () => {
     const order: string[] = [];
     const receiver = createReceiver({ secret: SECRET, hooks })

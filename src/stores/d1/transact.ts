@@ -3,7 +3,7 @@ import { Row } from '../sqlite/rows.js';
 import { finite } from '../sqlite/statement-store.js';
 import { DONE, NOW, STATEMENTS } from '../sqlite/statements.js';
 import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
-import { refuseSkipOlder, refuseStep } from '../transactions.js';
+import { awaitAll, refuseSkipOlder, refuseStep } from '../transactions.js';
 import type { D1Client, D1Statement } from './database.js';
 import type { Purge } from './purge.js';
 
@@ -163,12 +163,11 @@ async function collect(work: (tx: D1Batch) => unknown): Promise<readonly D1State
   const added: D1Statement[] = [];
   let hasEnded = false;
   try {
-    await work({
-      add(...statements) {
-        if (hasEnded) throw tooLate();
-        added.push(...statements);
-      },
-    });
+    const add = (...statements: readonly D1Statement[]) => {
+      if (hasEnded) throw tooLate();
+      added.push(...statements);
+    };
+    await awaitAll(work({ add }));
   } finally {
     hasEnded = true;
   }

@@ -2,6 +2,7 @@ import { UsageError } from '../../errors/errors.js';
 import { atEndOfTurn } from '../../runtime/turn.js';
 import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';
+import { awaitAll } from '../transactions.js';
 import { endsTransaction, type Gate, WorkGate } from './gate.js';
 import { guardPostgresJs } from './guard-postgres-js.js';
 
@@ -30,7 +31,7 @@ export function guardClient<Tx>(tx: Tx): Guard<Tx> {
     end,
     async run(work) {
       try {
-        await work(guarded(tx, gate));
+        await awaitAll(work(guarded(tx, gate)));
       } finally {
         end();
       }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors/errors.js';
 import { checkEffect, checkKeys, type Effect, type EffectLedger } from '../ledger.js';
-import { isPromise } from '../transactions.js';
+import { returnsPromise } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
@@ -107,9 +107,8 @@ export function sqliteLedger(): SqliteLedger {
       return connectionOf(database).transact(() => {
         if (!enter(database, checked)) return false;
         const result: unknown = refuseNested('work_invalid', () => work(database));
-        if (!isPromise(result)) return true;
-        result.then(undefined, () => {});
-        throw awaiting();
+        if (returnsPromise(result)) throw awaiting();
+        return true;
       });
     },
     async entered(database, keys) {

@@ -2,9 +2,9 @@ import { UsageError } from '../../errors/errors.js';
 import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
 import {
   endedByHandler,
-  isPromise,
   refuseSkipOlder,
   refuseStep,
+  returnsPromise,
   type TransactionHandler,
 } from '../transactions.js';
 import type { SqliteStatement } from './database.js';
@@ -84,10 +84,7 @@ async function runInTransaction<Tx>(
     }
     if (!isKnown) {
       const result = refuseNested('handler_invalid', () => work(on.tx));
-      if (isPromise(result)) {
-        result.then(undefined, () => {});
-        throw awaiting();
-      }
+      if (returnsPromise(result)) throw awaiting();
       if (on.isOutside()) throw endedByHandler();
       if (effect !== undefined) statements.completeEffect.all(effect);
     }

@@ -57,6 +57,20 @@ describe('a batch of D1', () => {
     expect(rows).toEqual([{ order_id: 'second' }, { order_id: 'ord_1' }]);
   });
 
+  test('waits for each promise in an array that the handler returns', async () => {
+    const { receiver, insert, sold } = openShop();
+    const shop = receiver().onPaid(
+      ({ tx }) =>
+        ['first', 'second'].map(async (id) => {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          tx.add(insert(id));
+        }),
+      ONCE,
+    );
+    expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+    expect(sold()).toBe(2);
+  });
+
   test('is prepared under a lease that is renewed, because nothing else holds the delivery yet', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());

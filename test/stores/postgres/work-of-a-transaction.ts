@@ -69,6 +69,18 @@ export function describeWork<Tx extends PostgresClient>(
       return { ...driver, work };
     };
 
+    test('runs the statements in an array that it returns, or rolls all of them back', async () => {
+      const { store, run, pieces } = await start('the store');
+      const sold = await runInStore(store, (tx) => [run(tx, SELL), run(tx, SELL)]);
+      expect(sold).toEqual({ isDone: true, error: undefined });
+      const broken = await runInStore(store, (tx) => [run(tx, SELL), run(tx, BREAK)]);
+      expect(broken).toMatchObject({
+        isDone: false,
+        error: { message: expect.stringContaining('check constraint') },
+      });
+      expect(await pieces()).toBe(8);
+    });
+
     test('is told to use a savepoint if it has caught the error of a statement', async () => {
       const { work, run, pieces } = await start('the store');
       const { isDone, error } = await work(async (tx) => {
@@ -84,6 +96,14 @@ export function describeWork<Tx extends PostgresClient>(
     });
 
     describe.each(ways)('in %s', (way) => {
+      test('is done whole, or not at all, if it returns its statements in an array', async () => {
+        const { work, run, pieces } = await start(way);
+        // postgres.js runs them only when something awaits them.
+        const sold = await work(async (tx) => [run(tx, SELL), run(tx, SELL)]);
+        expect(sold).toEqual({ isDone: true, error: undefined });
+        expect(await pieces()).toBe(8);
+      });
+
       test.each([0, 1, 2, 3, 4])(
         'is done whole or not at all if it does not await a branch that fails after %i reads',
         async (reads) => {

@@ -42,21 +42,42 @@ test('a delivery to a closed database is answered 503, and the process survives'
   expect(await deliver(shop, paidOrder(), { id: 'whl_2' })).toMatchObject({ status: 503 });
 });
 
-test('a handler that returns a promise fails its delivery, and the process survives its rejection', async () => {
-  const unhandled = vi.fn();
-  process.on('unhandledRejection', unhandled);
-  onTestFinished(() => void process.off('unhandledRejection', unhandled));
-  const onError = vi.fn();
-  const store = sqliteStore(new Database(':memory:'));
-  const shop = createReceiver({ secret: SECRET, store, hooks: { onError } }).on(
+const refused = async () => {
+  throw new Error('no licence left');
+};
+test.each<[string, () => unknown]>([
+  ['a promise', refused],
+  ['an array with promises', () => [1, refused(), refused()]],
+])(
+  'a handler that returns %s fails its delivery, and the process survives a rejection',
+  async (_, work) => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    onTestFinished(() => void process.off('unhandledRejection', unhandled));
+    const onError = vi.fn();
+    const store = sqliteStore(new Database(':memory:'));
+    const shop = createReceiver({ secret: SECRET, store, hooks: { onError } }).on(
+      'order:paid',
+      () => work(),
+      { name: 'sell', transaction: true },
+    );
+    expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
+    expect(onError.mock.calls).toMatchObject([[{ code: 'handler_invalid' }, { handler: 'sell' }]]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).not.toHaveBeenCalled();
+  },
+);
+
+test('a handler may return rows', async () => {
+  const database = new Database(':memory:');
+  database.exec(TABLE);
+  const shop = createReceiver({ secret: SECRET, store: sqliteStore(database) }).on(
     'order:paid',
-    () => Promise.reject(new Error('no licence left')),
+    ({ tx }) => tx.prepare("INSERT INTO sold VALUES ('ord_1'), ('ord_2') RETURNING order_id").all(),
     { name: 'sell', transaction: true },
   );
-  expect(await deliver(shop, paidOrder())).toMatchObject({ status: 500, outcome: 'failed' });
-  expect(onError.mock.calls).toMatchObject([[{ code: 'handler_invalid' }, { handler: 'sell' }]]);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(unhandled).not.toHaveBeenCalled();
+  expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+  expect(database.prepare('SELECT * FROM sold').all()).toHaveLength(2);
 });
 
 test.each<[string, (tx: Database.Database) => void]>([

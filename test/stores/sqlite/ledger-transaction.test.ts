@@ -54,27 +54,26 @@ describe('a transaction of the SQLite ledger', () => {
     },
   );
 
-  test.each<[string, () => Promise<void>]>([
-    ['resolves', () => Promise.resolve()],
-    ['rejects', () => Promise.reject(new Error('Nothing awaits this.'))],
-  ])(
-    'rejects and rolls back work that returns a promise, even if the promise %s',
-    async (_, later) => {
-      const { sell, stock } = openShop();
-      const effect = newEffect();
-      const work = (tx: Database.Database) => {
-        tx.exec(SELL);
-        return later();
-      };
-      await expect(sell(effect, work)).rejects.toMatchObject({
-        code: 'work_invalid',
-        message: expect.stringContaining('no await'),
-      });
-      await turn();
-      expect(stock()).toMatchObject({ n: 100 });
-      expect(await sell(effect)).toBe(true);
-    },
-  );
+  const rejected = () => Promise.reject(new Error('Nothing awaits this.'));
+  test.each<[string, () => unknown]>([
+    ['a promise that resolves', () => Promise.resolve()],
+    ['a promise that rejects', rejected],
+    ['an array with promises', () => [undefined, rejected(), rejected()]],
+  ])('rejects and rolls back work that returns %s', async (_, later) => {
+    const { sell, stock } = openShop();
+    const effect = newEffect();
+    const work = (tx: Database.Database) => {
+      tx.exec(SELL);
+      return later();
+    };
+    await expect(sell(effect, work)).rejects.toMatchObject({
+      code: 'work_invalid',
+      message: expect.stringContaining('no await'),
+    });
+    await turn();
+    expect(stock()).toMatchObject({ n: 100 });
+    expect(await sell(effect)).toBe(true);
+  });
 
   test('rejects an async function before it starts, so that nothing runs after its first await', async () => {
     const { sell, stock } = openShop();
