@@ -27,12 +27,12 @@ export function refuseStep(): never {
   );
 }
 
-/** The error for a handler that has ended the transaction of the store. */
+/** The error for a handler, or the work of a ledger on SQLite, that has ended its transaction. */
 export function endedByHandler(): UsageError {
   return new UsageError(
     'transaction_missing',
-    'A handler with the option transaction must not end the transaction, but has ended it. Leave COMMIT and ' +
-      'ROLLBACK out, and throw an error to roll everything back.',
+    'A handler with the option transaction, or the work of ledger.transaction, must not end the transaction, but ' +
+      'has ended it. Leave COMMIT and ROLLBACK out, and throw an error to roll everything back.',
   );
 }
 

@@ -68,7 +68,7 @@ export function storageStore<Storage extends OwnStorage>(
     statements: () => statements,
     transact: async (work) => storage.transactionSync(work),
     // The runtime rejects BEGIN, COMMIT and ROLLBACK.
-    isOutside: () => false,
+    hold: (work) => work(),
   };
   return { ...store, transactions: transactionsOn(transactor) };
 }

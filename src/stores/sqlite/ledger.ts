@@ -4,6 +4,7 @@ import { returnsPromise } from '../transactions.js';
 import { checkDatabase } from './check-database.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
+import { holdOpen } from './hold-open.js';
 import { refuseNested } from './nested.js';
 import { Row } from './rows.js';
 import { EFFECT } from './schema.js';
@@ -31,9 +32,9 @@ export interface SqliteLedger extends EffectLedger<SqliteDatabase, boolean> {
    *   set `PRAGMA journal_mode = WAL` too, or `COMMIT` waits for readers.
    * @param effect - The event of the handler.
    * @param work - Gets the database. Do not run `COMMIT` or `ROLLBACK` in it.
-   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid`, or `work_invalid` if the
-   *   work begins another transaction, or returns a promise: then everything is rolled back, except what the work does
-   *   after its first `await`.
+   * @throws {UsageError} As a rejection, with the code `client_invalid` or `key_invalid`, `transaction_missing` if the
+   *   work has ended its transaction, or `work_invalid` if the work begins another transaction, or returns a promise:
+   *   then everything is rolled back, except what the work does after its first `await`.
    *
    * @example
    * import Database from 'libsql';
@@ -106,8 +107,10 @@ export function sqliteLedger(): SqliteLedger {
       if (Object.prototype.toString.call(work) !== '[object Function]') throw awaiting();
       return connectionOf(database).transact(() => {
         if (!enter(database, checked)) return false;
-        const result: unknown = refuseNested('work_invalid', () => work(database));
-        if (returnsPromise(result)) throw awaiting();
+        holdOpen(database, () => {
+          const result: unknown = refuseNested('work_invalid', () => work(database));
+          if (returnsPromise(result)) throw awaiting();
+        });
         return true;
       });
     },
@@ -136,9 +139,18 @@ function awaiting(): UsageError {
   );
 }
 
-/** Returns whether no transaction is open. Only better-sqlite3, bun:sqlite and newer node:sqlite show that. */
-export function isOutside(
+/** Returns whether no transaction is open. */
+function isOutside(
   tx: SqliteDatabase & { inTransaction?: boolean; isTransaction?: boolean },
 ): boolean {
-  return (tx.inTransaction ?? tx.isTransaction) === false;
+  const isInside = tx.inTransaction ?? tx.isTransaction;
+  if (isInside !== undefined) return !isInside;
+  // node:sqlite shows it since Node 22.16. Within a transaction, BEGIN fails and changes nothing.
+  try {
+    tx.exec('BEGIN');
+  } catch {
+    return false;
+  }
+  tx.exec('ROLLBACK');
+  return true;
 }

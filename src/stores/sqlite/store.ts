@@ -5,7 +5,7 @@ import { checkLibsql } from './check-libsql.js';
 import { connectionOf } from './connection.js';
 import { prepare, type SqliteDatabase } from './database.js';
 import { baseName, fileOf } from './file.js';
-import { isOutside } from './ledger.js';
+import { holdOpen } from './hold-open.js';
 import { StatementStore } from './statement-store.js';
 import { STATEMENTS } from './statements.js';
 import { prepareAll, type Statements, type Transactor, transactionsOn } from './transact.js';
@@ -50,7 +50,7 @@ export function sqliteStore<Database extends SqliteDatabase>(
     tx: database,
     statements: () => (statements ??= prepareAll((sql) => prepare(database, sql))),
     transact: (work) => connection.transact(work),
-    isOutside: () => isOutside(database),
+    hold: (work) => holdOpen(database, work),
   };
   return { ...store, transactions: transactionsOn(transactor) };
 }

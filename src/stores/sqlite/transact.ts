@@ -49,8 +49,12 @@ export interface Transactor<Tx> {
   /** Called within the transaction. */
   statements(): Statements;
   transact<Result>(work: () => Result): Promise<Result>;
-  /** Returns whether the handler has ended the transaction, as far as the driver shows that. */
-  isOutside(): boolean;
+  /**
+   * Runs the handler.
+   *
+   * @throws {UsageError} `transaction_missing` if it has ended the transaction. Otherwise its own error.
+   */
+  hold(work: () => void): void;
 }
 
 /** The transactions of a store on a SQLite. Its handlers must not await anything. */
@@ -83,9 +87,10 @@ async function runInTransaction<Tx>(
         return { state: 'busy' };
     }
     if (!isKnown) {
-      const result = refuseNested('handler_invalid', () => work(on.tx));
-      if (returnsPromise(result)) throw awaiting();
-      if (on.isOutside()) throw endedByHandler();
+      on.hold(() => {
+        const result = refuseNested('handler_invalid', () => work(on.tx));
+        if (returnsPromise(result)) throw awaiting();
+      });
       if (effect !== undefined) statements.completeEffect.all(effect);
     }
     const written =

@@ -76,9 +76,9 @@ describe.each(tested)('a transaction of the ledger through $name', ({ command, d
 
     test('reports that its work has ended it', async () => {
       const store = await shop();
-      await expect(store.transact(newEffect(), 'ends its transaction')).rejects.toThrow(
-        /no transaction/,
-      );
+      await expect(store.transact(newEffect(), 'ends its transaction')).rejects.toMatchObject({
+        code: 'transaction_missing',
+      });
       expect(await store.transact(newEffect())).toBe(true);
     });
 
