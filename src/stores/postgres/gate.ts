@@ -51,6 +51,6 @@ export function endsTransaction(what: string): UsageError {
   return new UsageError(
     'transaction_missing',
     `The transaction ends with its work, which cannot run ${what}. Throw an error to roll everything back, and ` +
-      'use SAVEPOINT for a part of it.',
+      'use SAVEPOINT (with postgres.js: `tx.savepoint()`) for a part of it.',
   );
 }

@@ -108,6 +108,6 @@ export function rolledBack(): UsageError {
     'transaction_missing',
     'PostgreSQL has rolled the transaction back at COMMIT, because a statement had failed. Await each statement, ' +
       'and let its error throw. To continue after a failed statement, use ON CONFLICT DO NOTHING, or ' +
-      'SAVEPOINT before it and ROLLBACK TO after it.',
+      'SAVEPOINT before it and ROLLBACK TO after it (with postgres.js: `tx.savepoint()`).',
   );
 }

@@ -90,7 +90,7 @@ export function describeWork<Tx extends PostgresClient>(
       });
       expect(error).toMatchObject({
         code: 'transaction_missing',
-        message: expect.stringMatching(/ON CONFLICT DO NOTHING.*SAVEPOINT/),
+        message: expect.stringMatching(/ON CONFLICT DO NOTHING.*SAVEPOINT.*tx\.savepoint/),
       });
       expect({ isDone, pieces: await pieces() }).toEqual({ isDone: false, pieces: 10 });
     });
