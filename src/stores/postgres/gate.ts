@@ -3,6 +3,9 @@ import { UsageError } from '../../errors/errors.js';
 /** Lets the statements of a transaction through until it is over. */
 export class Gate {
   isOver = false;
+  /** The savepoints that have failed. */
+  readonly failures: { readonly part: { readonly isRead: boolean }; readonly error: unknown }[] =
+    [];
   #running = 0;
 
   /** Whether something runs of which the driver sends further statements by itself. */

@@ -36,6 +36,8 @@ export function guardClient<Tx>(tx: Tx): Guard<Tx> {
         end();
       }
       if (gate.isBusy) throw unfinished();
+      const unread = gate.failures.find(({ part }) => !part.isRead);
+      if (unread) throw unread.error;
     },
   };
 }

@@ -17,13 +17,16 @@ export function guardPostgresJs<Tx>(tx: Tx, gate: Gate): Tx {
         case 'file':
           return (...args: unknown[]) => held(call(args), gate, true);
         case 'savepoint':
-          return (...args: unknown[]) =>
-            new Promise<unknown>((resolve, reject) => {
-              const refused = gate.refusal(() => '');
-              if (refused) return reject(refused);
+          return (...args: unknown[]) => {
+            const refused = gate.refusal(() => '');
+            if (refused) return Promise.reject(refused);
+            const part = new Part((resolve, reject) => {
               const runs = args.map((arg) => (isFunction(arg) ? guardRun(arg, gate, reject) : arg));
               gate.track(call(runs)).then(resolve, reject);
             });
+            part.failed((error) => gate.failures.push({ part, error }));
+            return part;
+          };
         case 'prepare':
         case 'begin':
           return () => {
@@ -34,6 +37,28 @@ export function guardPostgresJs<Tx>(tx: Tx, gate: Gate): Tx {
       }
     },
   });
+}
+
+/**
+ * The result of a savepoint. Notes whether the work reads it: a failure that nothing reads would leave a part out, or
+ * end the process as an unhandled rejection.
+ */
+class Part extends Promise<unknown> {
+  isRead = false;
+
+  // biome-ignore lint/suspicious/noThenProperty: It overrides the method of Promise.
+  override then<A = unknown, B = never>(
+    onDone?: ((result: unknown) => A | PromiseLike<A>) | null,
+    onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isRead = true;
+    return super.then(onDone, onFailed);
+  }
+
+  /** Calls `onFailed` if the savepoint fails. This does not count as reading the result. */
+  failed(onFailed: (error: unknown) => void): void {
+    super.then(undefined, onFailed);
+  }
 }
 
 /**
