@@ -205,8 +205,9 @@ export type WebhookErrorCode =
    */
   | 'overloaded'
   /**
-   * The queue returned no id, could not start, or does not exist any more, so the delivery may not be stored. To do:
-   * restart the process, or create the queue again, as the message says.
+   * The queue returned no id, could not start, does not exist any more, or has its keys on several servers of a
+   * cluster, so the delivery may not be stored. To do: restart the process, create the queue again, or give it a
+   * prefix, as the message says.
    */
   | 'queue_invalid'
   /**

@@ -12,9 +12,11 @@ export class Connection {
   #waiting: Set<() => void> | undefined = new Set();
   #failure: WebhookError | undefined;
   #client: unknown;
+  readonly #queue: BullmqQueue;
   readonly #failed = onReadOnly(() => leaveReplica(this.#client));
 
   constructor(queue: BullmqQueue, client: Promise<unknown>) {
+    this.#queue = queue;
     client
       .then(
         (connected) => {
@@ -43,7 +45,7 @@ export class Connection {
       return await call();
     } catch (error) {
       this.#failed(error);
-      throw error;
+      throw isAcrossSlots(error) ? needsPrefix(this.#queue, error) : error;
     }
   }
 
@@ -82,6 +84,20 @@ function notStarted({ name = '' }: BullmqQueue, error: unknown): WebhookError {
     'queue_invalid',
     `The queue ${quoted(name)} of BullMQ could not start (${describeError(error)}), and BullMQ does not try again. ` +
       'Restart this process.',
+  );
+}
+
+function isAcrossSlots(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('CROSSSLOT');
+}
+
+/** A script of BullMQ uses several keys, and a cluster runs it only if all are on one server. */
+function needsPrefix({ name = '' }: BullmqQueue, cause: unknown): WebhookError {
+  return new WebhookError(
+    'queue_invalid',
+    `The keys of the queue ${quoted(name)} of BullMQ are on several servers of the Redis cluster. Give the queue and ` +
+      "its worker the same prefix with braces: new Queue(name, { prefix: '{webhooks}', … }).",
+    { cause },
   );
 }
 

@@ -44,6 +44,21 @@ describe.each(['enqueue', 'redrive'] as const)('%s, before the queue is connecte
   });
 });
 
+test.each(['enqueue', 'redrive'] as const)(
+  'a queue whose keys are on several servers of a cluster is told its prefix: %s',
+  async (how) => {
+    const { client, add, call } = openQueue();
+    client.resolve({ isCluster: true });
+    const cause = new Error("CROSSSLOT Keys in request don't hash to the same slot");
+    add.mockRejectedValueOnce(cause);
+    await expect(call(how, new AbortController().signal)).rejects.toMatchObject({
+      code: 'queue_invalid',
+      message: expect.stringContaining("prefix: '{webhooks}'"),
+      cause,
+    });
+  },
+);
+
 describe('a queue of BullMQ that could not start', () => {
   const stderr = vi.spyOn(console, 'error').mockImplementation(() => {});
   afterEach(() => stderr.mockClear());
