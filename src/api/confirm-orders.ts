@@ -219,7 +219,8 @@ class AskedOrders {
   }
 
   #isUsable({ at, isOver }: Asked): boolean {
-    return !isOver || performance.now() - at < this.#keepMs;
+    // A request that is not over by now never is: Workers cancel it if its sender hangs up, and its promise never settles.
+    return performance.now() - at < (isOver ? this.#keepMs : TIMEOUT_MS);
   }
 }
 

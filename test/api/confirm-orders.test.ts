@@ -80,7 +80,7 @@ function openReceiver(
 
 /** Fakes timers, so that time limits that start afterwards end only by `vi.advanceTimersByTimeAsync()`. */
 function holdTimeLimits(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     const late = new AbortController();
     setTimeout(() => late.abort(new DOMException('It took too long.', 'TimeoutError')), ms);
@@ -448,6 +448,32 @@ test('an order whose request has hung for 5 s is requested anew with the next de
   const second = ended(deliver(receiver, paid), 'the second delivery');
   expect(await second).toMatchObject({ outcome: 'handled' });
   expect(asked).toHaveBeenCalledTimes(2);
+});
+
+/** Workers cancel a request if its sender hangs up, and then its promises never settle. */
+describe('an order whose request was cancelled', () => {
+  const open = (options?: ConfirmOptions) => {
+    const order = { ...paidOrder(), product_title: 'Game' };
+    const get = vi.fn(async () => order);
+    get.mockImplementationOnce(() => new Promise(() => {}));
+    holdTimeLimits();
+    const confirm = confirmOrders({ orders: { get } }, options);
+    const payload = { ...order, id: `${order.id}` };
+    const ask = () => confirm({ payload, event: 'order:paid', scope: '', paidStatuses: [100] });
+    return { ask, get };
+  };
+
+  test('is requested anew 5 s later', async () => {
+    const { ask, get } = open();
+    void ask();
+    await vi.advanceTimersByTimeAsync(4_999);
+    const early = ask();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await ended(ask(), 'the retry')).toEqual({ state: 'agreed', kept: false });
+    expect(get).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(await early).toMatchObject({ state: 'unavailable' });
+  });
 });
 
 describe('a confirmed order', () => {
