@@ -25,9 +25,9 @@ export interface ConfirmOptions {
   keep?: number;
   /**
    * How to treat deliveries while the service is down: `'refuse'` answers 503, and the provider retries them;
-   * `'accept'` runs their handlers if there is no answer, or a 5xx. After any other error, and for an `id` over
-   * 100 characters or with others than letters, digits, `_` and `-`, the receiver answers 503, because the
-   * sender may have caused the error. Default `'refuse'`.
+   * `'accept'` runs their handlers if there is no answer, or a 5xx. After any other error, for an `id` over
+   * 100 characters or with others than letters, digits, `_` and `-`, and for a delivery that shared the request of
+   * another one, the receiver answers 503, because the sender may have caused the error. Default `'refuse'`.
    */
   whenDown?: 'refuse' | 'accept';
 }
@@ -80,14 +80,17 @@ export function confirmOrders(client: OrderReader, options: ConfirmOptions = {})
   checks.check(whenDown === 'refuse' || whenDown === 'accept', 'whenDown', "'refuse' or 'accept'");
   const asked = new AskedOrders(client, keep);
   return async (stated) => {
-    const awaited: Asked[] = [];
+    const awaited: Awaited[] = [];
     const confirming = confirm(stated, asked, client.products, awaited);
     try {
       return await withTimeout(confirming, 'The service', TIMEOUT_MS);
     } catch (cause) {
       // A service that has answered is not down, even if a pause before a retry then took the time that was left.
-      const isSilent = !awaited.some(({ isAnswered }) => isAnswered);
-      const accepts = whenDown === 'accept' && isSilent && isDown(cause, stated.payload.id);
+      const isSilent = !awaited.some(({ asked: { isAnswered } }) => isAnswered);
+      // The request of another delivery may have no answer because its sender has hung up. A retry makes its own.
+      const isOwn = awaited.at(-1)?.isOwn === true;
+      const accepts =
+        whenDown === 'accept' && isOwn && isSilent && isDown(cause, stated.payload.id);
       return { state: 'unavailable', cause, accepts };
     }
   };
@@ -114,20 +117,21 @@ async function confirm(
   stated: StatedOrder,
   asked: AskedOrders,
   products: OrderReader['products'],
-  awaited: Asked[],
+  awaited: Awaited[],
 ): Promise<Confirmation> {
   const { id } = stated.payload;
   const startedAt = performance.now();
   const known = asked.lately(id);
   if (known) {
-    awaited.push(known);
+    awaited.push({ asked: known, isOwn: false });
     const [issue] = await judge(stated, await known.order, products);
     if (!issue) return { state: 'agreed', kept: true };
   }
   // The kept order may be older than the delivery, so fetch it again, or share a request that another
   // delivery has begun since.
-  const fresh = asked.lately(id, startedAt) ?? asked.ask(id);
-  awaited.push(fresh);
+  const shared = asked.lately(id, startedAt);
+  const fresh = shared ?? asked.ask(id);
+  awaited.push({ asked: fresh, isOwn: !shared });
   const issues = await judge(stated, await fresh.order, products);
   return issues.length > 0 ? { state: 'disagreed', issues } : { state: 'agreed', kept: false };
 }
@@ -168,6 +172,13 @@ interface Asked {
   isOver: boolean;
   /** Whether the service has answered, and not by a 5xx. */
   isAnswered: boolean;
+}
+
+/** A request on which a confirmation depends. */
+interface Awaited {
+  readonly asked: Asked;
+  /** Whether the confirmation has made the request itself. */
+  readonly isOwn: boolean;
 }
 
 /** The orders that were fetched a moment ago, or are being fetched. */

@@ -474,6 +474,17 @@ describe('an order whose request was cancelled', () => {
     await vi.advanceTimersByTimeAsync(4_999);
     expect(await early).toMatchObject({ state: 'unavailable' });
   });
+
+  test('is not accepted for another delivery, even if whenDown is accept', async () => {
+    const { ask, get } = open({ whenDown: 'accept' });
+    const cancelled = ask();
+    const forged = ask();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await forged).toMatchObject({ state: 'unavailable', accepts: false });
+    // The sender of the first one has not hung up.
+    expect(await cancelled).toMatchObject({ state: 'unavailable', accepts: true });
+    expect(get).toHaveBeenCalledOnce();
+  });
 });
 
 describe('a confirmed order', () => {
