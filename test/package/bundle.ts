@@ -26,17 +26,19 @@ export interface Bundle {
 /**
  * Bundles a Worker as users do, from the built package in `folder`.
  *
+ * @param options.code - The Worker, in TypeScript. Default: one that only receives.
  * @param options.fromSources - Bundles the sources instead, which shows the size of each module.
  */
 export async function bundle(
   folder: string,
   {
+    code = ENTRY,
     without = [],
     fromSources = false,
-  }: { without?: readonly string[]; fromSources?: boolean } = {},
+  }: { code?: string; without?: readonly string[]; fromSources?: boolean } = {},
 ): Promise<Bundle> {
   const { outputFiles, metafile } = await esbuild.build({
-    stdin: { contents: ENTRY, resolveDir: folder },
+    stdin: { contents: code, resolveDir: folder, loader: 'ts' },
     absWorkingDir: folder,
     bundle: true,
     minify: true,

@@ -4,6 +4,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
+import { blocks, pageAt } from '../../docs/pages.js';
 import { BUDGETS, bundle } from '../../package/bundle.js';
 import { build, removeFolders } from '../../package/folder.js';
 
@@ -20,6 +21,20 @@ for (const { name, bytes, without } of BUDGETS) {
     expect(gzipped).toBeLessThanOrEqual(bytes);
   });
 }
+
+test('the README and docs/mount.md state the size of a Worker, alone and with the store of the example', async () => {
+  const mount = pageAt('docs/mount.md');
+  const example = blocks(mount, 'ts').find((code) => code.includes('WebhookDeliveries'));
+  const sizeOf = async (code?: string) => {
+    const { gzipped } = await bundle(folder, code === undefined ? {} : { code });
+    return `${Math.round(gzipped / 1_000)} KB`;
+  };
+  const alone = await sizeOf();
+  expect(pageAt('README.md').text).toContain(`A Worker takes ${alone}.`);
+  expect(mount.text).toContain(
+    `a Worker takes ${alone}, minified and gzipped, and this one, with its store, ${await sizeOf(example)}.`,
+  );
+});
 
 /** By version of Node, 1 % above the figure, which each run repeats to 0.1 %. */
 const MOST_ALLOCATED: Readonly<Record<string, number>> = { 20: 30_900, 22: 31_100 };
