@@ -453,13 +453,13 @@ test('an order whose request has hung for 5 s is requested anew with the next de
 /** Workers cancel a request if its sender hangs up, and then its promises never settle. */
 describe('an order whose request was cancelled', () => {
   const open = (options?: ConfirmOptions) => {
-    const order = { ...paidOrder(), product_title: 'Game' };
+    const order = { id: 'ord_1', status: 100, email: 'a@b.example', product_title: 'Game' };
     const get = vi.fn(async () => order);
     get.mockImplementationOnce(() => new Promise(() => {}));
     holdTimeLimits();
     const confirm = confirmOrders({ orders: { get } }, options);
-    const payload = { ...order, id: `${order.id}` };
-    const ask = () => confirm({ payload, event: 'order:paid', scope: '', paidStatuses: [100] });
+    const ask = () =>
+      confirm({ payload: order, event: 'order:paid', scope: '', paidStatuses: [100] });
     return { ask, get };
   };
 
