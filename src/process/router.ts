@@ -42,10 +42,10 @@ export interface RouteOptions {
   readonly transaction?: boolean | undefined;
 }
 
-const ONLY_ONE = 'There can be only one: combine the two.';
+const ONLY_ONE = 'Combine the two.';
 const nameIt = (call: string) =>
   'The store keeps progress under the name of a handler. Give this one another name: ' +
-  `${call}, { name: 'something-else' }).`;
+  `${call}, { name: 'other' }).`;
 
 /** Finds the handlers of an event. Uses Sets and Maps only, because an event may be named `constructor`. */
 export class Router {
@@ -79,7 +79,7 @@ export class Router {
     checkOptionNames('.on()', options);
     const { name, formerly, when, oncePer, skipOlder, transaction } = options;
     if (patterns.length === 0) {
-      throw new UsageError('handler_invalid', '.on() was given no event: name at least one.');
+      throw new UsageError('handler_invalid', '.on() needs at least one event.');
     }
     for (const pattern of patterns) this.#checkPattern(pattern);
     for (const [option, text] of Object.entries({ name, formerly })) {
@@ -88,7 +88,7 @@ export class Router {
       throw new UsageError('handler_invalid', message);
     }
     if (formerly !== undefined && name === undefined) {
-      throw new UsageError('handler_invalid', 'formerly needs a name as well, the new one.');
+      throw new UsageError('handler_invalid', 'formerly needs a name, the new one.');
     }
     for (const [option, given, example] of [
       ['when', when, 'isPaid'],

@@ -113,15 +113,24 @@ async function runHandler(
   const { name, storedName } = route;
   const event = new HandlerEvent(run.delivery, payload, attempt, storedName, lease);
   try {
-    await watched<undefined>(
-      telemetry && ((handle) => telemetry.handler({ name, attempt }, handle)),
-      async () => {
-        await awaitAll(route.handler(event));
-        // Steps that the handler did not await are part of it: if one fails, the delivery fails.
-        for (let left = event.unawaited(); left.length; left = event.unawaited())
-          await Promise.all(left);
-      },
-    );
+    if (telemetry)
+      await watched<undefined>(
+        (handle) => telemetry.handler({ name, attempt }, handle),
+        async () => {
+          await awaitAll(route.handler(event));
+          // A step that the handler did not await belongs to its run, so telemetry sees it fail.
+          for (let left = event.unawaited(); left.length; left = event.unawaited())
+            await Promise.all(left);
+        },
+      );
+    else {
+      const result = await route.handler(event);
+      // Only then, because each further promise of every delivery costs memory.
+      if (Array.isArray(result)) await awaitAll(result);
+    }
+    // Steps that the handler did not await are part of it: if one fails, the delivery fails.
+    for (let left = event.unawaited(); left.length; left = event.unawaited())
+      await Promise.all(left);
     return { state: 'done', ran: [name] };
   } catch (error) {
     const failed = fail(error, route, run);

@@ -254,7 +254,7 @@ describe('.onPaid() with a mistake', () => {
       expect.objectContaining({
         code: 'handler_duplicate',
         message: expect.stringContaining(
-          "another name: .onPaid(handler, { name: 'something-else' }).",
+          "another name: .onPaid(handler, { name: 'other' }).",
         ),
       }),
     );
