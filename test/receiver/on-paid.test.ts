@@ -253,9 +253,7 @@ describe('.onPaid() with a mistake', () => {
     expect(() => receiver.onPaid(ship)).toThrow(
       expect.objectContaining({
         code: 'handler_duplicate',
-        message: expect.stringContaining(
-          "another name: .onPaid(handler, { name: 'other' }).",
-        ),
+        message: expect.stringContaining("another name: .onPaid(handler, { name: 'other' })."),
       }),
     );
     expect(() => receiver.onPaid(ship, { name: 'mail' })).not.toThrow();
