@@ -11,10 +11,12 @@ export interface WorkerContext {
 /**
  * Makes a Cloudflare Worker from a receiver.
  *
+ * Pass the `context` of the runtime on to `fetch`. Without it, a response waits for work that would go on after it: up to
+ * 10 s, and after a wait in vain up to 2 s. If a sender hangs up meanwhile, the runtime cancels that work, which then never
+ * ends.
+ *
  * @param receiver - A function that creates the receiver from the environment, which holds the secret. The
  *   worker calls it once per `env` object, so pass on the object from the runtime, not a copy. Or a receiver.
- * Pass the `context` of the runtime on to `fetch`: without it, a response waits for up to 10 s for work that would go on
- * after it.
  *
  * @throws {UsageError} `receiver_invalid` if `receiver` is anything else.
  *
@@ -26,6 +28,9 @@ export function toWorker<Env extends object>(
 ): { fetch(request: Request, env: Env, context?: WorkerContext): Promise<Response> } {
   const receive = toReceive(receiver, { isPerEnv: true });
   runsOn('workers');
+  // Short after a wait in vain, until one ends in time: Workers end the work of a request whose sender has hung up, so the
+  // late work may never end, and each response waits for it. Longer than the pause between two tries to record an outcome.
+  let waitMs: number | undefined;
   return {
     fetch: (request, env, context) =>
       respond(
@@ -35,7 +40,16 @@ export function toWorker<Env extends object>(
         // Without a context, nothing lets the Worker go on after its response, which waits for the late work of all
         // deliveries: not for long, because one of them may have a record that the store does not accept for minutes.
         (promise) =>
-          context ? context.waitUntil(promise) : withTimeout(promise, '').catch(() => {}),
+          context
+            ? context.waitUntil(promise)
+            : withTimeout(promise, '', waitMs).then(
+                () => {
+                  waitMs = undefined;
+                },
+                () => {
+                  waitMs = 2_000;
+                },
+              ),
       ),
   };
 }

@@ -1,6 +1,6 @@
 import { WebhookError } from '../errors/errors.js';
 import type { SealedDelivery } from '../request/delivery.js';
-import { CALL_MS, withTimeout } from '../runtime/timing.js';
+import { withTimeout } from '../runtime/timing.js';
 import { withoutData } from '../stores/guard.js';
 
 /** The options for storing a delivery in a queue. */
@@ -61,7 +61,7 @@ export async function handOff(
       ? queue.redrive(delivery, options)
       : queue.enqueue(delivery, options);
   try {
-    const job = await withTimeout(enqueue(), 'The queue', CALL_MS);
+    const job = await withTimeout(enqueue(), 'The queue');
     if (typeof job?.id === 'string') return;
   } catch (error) {
     late.abort(error);

@@ -74,9 +74,9 @@ export class Shutdown {
     this.#reporter.flush();
   }
 
-  async #allLeft(timeoutMs: number): Promise<void> {
+  #allLeft(timeoutMs: number): Promise<void> {
     const all = Promise.resolve(this.#leaving.ended);
-    await withTimeout(all, '', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
+    return withTimeout(all, '', Math.min(timeoutMs, MAX_TIMER_MS)).catch(() => {});
   }
 
   /** Adds the late work to a response. While the server stops, also closes the connection after the response. */

@@ -106,10 +106,8 @@ export class Rejection {
     code: RejectionCode,
     about: Partial<Pick<Rejection, 'verified' | 'id' | 'event' | 'issues' | 'detail'>> = {},
   ) {
-    const [status, message] = REJECTIONS[code];
-    this.status = status;
+    [this.status, this.message] = REJECTIONS[code];
     this.code = code;
-    this.message = message;
     this.verified = about.verified ?? false;
     this.id = about.id;
     this.event = about.event;

@@ -77,33 +77,71 @@ describe.each([
   });
 });
 
-test('without a context, a response waits 10 s at most for the record of another delivery', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const store = memoryStore();
-  const refused = new Set<string>();
-  const complete: typeof store.complete = async (key, ...terms) => {
-    if (refused.size === 0) refused.add(key);
-    if (refused.has(key)) throw new Error('it restarts');
-    return store.complete(key, ...terms);
+describe('without a context, a response waits for the record of another delivery', () => {
+  /** A Worker whose store refuses the record of each delivery that comes while `isDown` is true. */
+  const open = () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = memoryStore();
+    const shop = { isDown: true };
+    const refused = new Set<string>();
+    const complete: typeof store.complete = async (key, ...terms) => {
+      if (shop.isDown) refused.add(key);
+      if (refused.has(key)) throw new Error('it restarts');
+      return store.complete(key, ...terms);
+    };
+    const worker = toWorker(({ secret }: Env) =>
+      createReceiver({ secret, store: { ...store, complete }, hooks: { onError() {} } }).on(
+        '*',
+        () => {},
+      ),
+    );
+    const env = { secret: SECRET };
+    const send = (id: string) => {
+      const answered = vi.fn();
+      const fetch = (request: Request) => worker.fetch(request, env);
+      void replay({ fetch }, 'order:paid', { secret: SECRET, id, timeout: 60_000 }).then(answered);
+      return answered;
+    };
+    /** Sends a delivery, and returns after how many seconds it was answered. */
+    const waits = async (id: string) => {
+      const answered = send(id);
+      const startedAt = performance.now();
+      while (answered.mock.calls.length === 0) await vi.advanceTimersByTimeAsync(100);
+      expect(answered.mock.calls).toEqual([[expect.objectContaining({ outcome: 'handled' })]]);
+      return Math.round((performance.now() - startedAt) / 1_000);
+    };
+    /** Sends a delivery whose record the store refuses. */
+    const refuse = async (id: string) => {
+      const before = refused.size;
+      shop.isDown = true;
+      send(id);
+      await vi.waitFor(() => expect(refused.size).toBe(before + 1));
+      shop.isDown = false;
+      await vi.advanceTimersByTimeAsync(1_000);
+    };
+    return { refuse, refused, send, waits };
   };
-  const worker = toWorker(({ secret }: Env) =>
-    createReceiver({ secret, store: { ...store, complete }, hooks: { onError() {} } }).on(
-      '*',
-      () => {},
-    ),
-  );
-  const env = { secret: SECRET };
-  const send = (id: string) => {
-    const answered = vi.fn();
-    const fetch = (request: Request) => worker.fetch(request, env);
-    void replay({ fetch }, 'order:paid', { secret: SECRET, id, timeout: 60_000 }).then(answered);
-    return answered;
-  };
-  send('1');
-  await vi.waitFor(() => expect(refused.size).toBe(1));
-  await vi.advanceTimersByTimeAsync(1_000);
-  const other = send('2');
-  await vi.advanceTimersByTimeAsync(11_000);
-  expect(other).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: 'handled' }));
+
+  test('10 s at most, and then 2 s, until that ends', async () => {
+    const { refuse, refused, send, waits } = open();
+    await refuse('1');
+    expect(await waits('2')).toBe(10);
+    expect(await waits('3')).toBe(2);
+    const answered = send('4');
+    refused.clear();
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(answered).toHaveBeenCalledOnce();
+    await refuse('5');
+    expect(await waits('6')).toBe(10);
+  });
+
+  test('2 s at most for one that never ends, because its sender has hung up', async () => {
+    const { refuse, waits } = open();
+    await refuse('1');
+    // Workers end the timers of its request.
+    vi.clearAllTimers();
+    expect(await waits('2')).toBe(10);
+    for (const id of ['3', '4']) expect(await waits(id)).toBe(2);
+  });
 });
