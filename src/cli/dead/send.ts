@@ -60,7 +60,7 @@ export function isElsewhere({ otherKey, otherStore }: DeliveryReport): boolean {
  *
  * A delivery that did not fit its event may have any key: once the shop takes it, it runs under the key of the genuine
  * one. Another delivery may not fit any more, such as one beyond `maxAge`. The shop parks that under another key than
- * the receipt may have, so only the outcomes of a done delivery are checked in the store.
+ * the receipt may have, so such an outcome is checked only for the receipt's key.
  */
 async function findFault(
   store: IdempotencyStore,
@@ -72,6 +72,9 @@ async function findFault(
   const invalid = invalidKey(delivery, body);
   if (key !== invalid && ranAs !== key && ranAs !== invalid)
     return { ...ELSEWHERE, otherKey: ranAs };
+  // Not the key of a delivery that onInvalid keeps: that one is done.
+  if (outcome === 'parked')
+    return findNow(store, ranAs, ['dead']).then((dead) => dead && PARKED, unreadable);
   if (outcome !== 'handled' && outcome !== 'duplicate') return undefined;
   const keys = [ranAs, invalid];
   const giveUpAt = performance.now() + DONE_WITHIN_MS;
@@ -86,8 +89,8 @@ async function findFault(
 const DONE_WITHIN_MS = 2_000;
 
 /**
- * Returns why none of the keys is done in the store; `undefined` if one is, or if the store has no `isDone`. The shop
- * may park the delivery while a copy runs, and answer `duplicate` to the copy.
+ * Returns why none of the keys is done in the store; `undefined` if one is, or if the store has no `isDone`. A shop
+ * of an earlier version answers `duplicate` to a copy of a delivery that it parks.
  */
 async function faultIn(
   store: IdempotencyStore,
@@ -142,7 +145,7 @@ const ELSEWHERE = {
 };
 
 const PARKED = {
-  cause: 'The shop has parked the delivery again, while it ran a copy.',
+  cause: 'The shop has parked the delivery again.',
   fix: 'See the error with dead show, and mend it. Then send the delivery again.',
 };
 

@@ -350,7 +350,10 @@ describe('checks that this shop has run the delivery,', () => {
     }
   });
 
-  test('and reports a delivery that the shop parks while a copy waits', async () => {
+  test.each([
+    ['alone', 0],
+    ['while a copy waits', 1],
+  ])('and reports a delivery that the shop parks %s', async (_, copies) => {
     const { store, file } = await leave([paidOrder()], {});
     const [dead] = await store.list({ state: 'dead' });
     if (!dead) throw new Error('It was not parked.');
@@ -378,7 +381,8 @@ describe('checks that this shop has run the delivery,', () => {
     const { url } = await serve(
       createServer((request, response) => {
         // The provider's own retry comes just before.
-        void receiver.receive({ method: 'POST', headers, body });
+        for (let copy = 0; copy < copies; copy++)
+          void receiver.receive({ method: 'POST', headers, body });
         handle(request, response);
       }),
     );
@@ -386,7 +390,7 @@ describe('checks that this shop has run the delivery,', () => {
     const done = await run(redrive, { env });
     expect([done.status, done.records()]).toMatchObject([
       1,
-      [{ outcome: 'duplicate', good: false, cause: expect.stringContaining('parked') }],
+      [{ outcome: 'parked', good: false, cause: expect.stringContaining('parked') }],
     ]);
     expect(done.records()[0]).not.toHaveProperty('otherStore');
     expect(await store.count({ state: 'dead' })).toBe(1);
