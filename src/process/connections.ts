@@ -11,11 +11,18 @@ interface ConnectionServer {
   on(event: 'secureConnection', listener: (connection: Connection) => void): unknown;
 }
 
+type Open = WeakMap<object, Set<Connection>>;
+
+// An application may load this package twice, and a development server or Jest loads it again and again.
+const OPEN: unique symbol = Symbol.for('storefront-webhooks.connections') as never;
+const channels: (typeof import('node:diagnostics_channel') & { [OPEN]?: Open }) | undefined =
+  globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
+
 /**
  * The open connections of each server, and their TLS sockets. Node does not list a connection before its TLS handshake
  * or its first request.
  */
-const open = new WeakMap<object, Set<Connection>>();
+const open: Open = channels?.[OPEN] ?? new WeakMap();
 
 export function connectionsOf(server: object): Iterable<Connection> {
   return open.get(server) ?? [];
@@ -45,17 +52,19 @@ function isConnection(value: unknown): value is Connection & { readonly server: 
   return typeof value === 'object' && value !== null && 'bytesRead' in value && 'server' in value;
 }
 
-// Not at the first webhook: a server may stop before one arrives.
-const channels = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
-channels?.subscribe('tracing:net.server.listen:asyncStart', (message) => {
-  if (isListening(message) && isServer(message.server)) rememberServer(message.server);
-});
-// The server may listen before this module is loaded.
-channels?.subscribe('net.server.socket', (message) => {
-  if (!isAccepted(message) || !isConnection(message.socket)) return;
-  const { server } = message.socket;
-  if (isServer(server)) remember(message.socket, rememberServer(server));
-});
+if (channels && !channels[OPEN]) {
+  channels[OPEN] = open;
+  // Not at the first webhook: a server may stop before one arrives.
+  channels.subscribe('tracing:net.server.listen:asyncStart', (message) => {
+    if (isListening(message) && isServer(message.server)) rememberServer(message.server);
+  });
+  // The server may listen before this module is loaded.
+  channels.subscribe('net.server.socket', (message) => {
+    if (!isAccepted(message) || !isConnection(message.socket)) return;
+    const { server } = message.socket;
+    if (isServer(server)) remember(message.socket, rememberServer(server));
+  });
+}
 
 function isListening(message: unknown): message is { readonly server: unknown } {
   return typeof message === 'object' && message !== null && 'server' in message;

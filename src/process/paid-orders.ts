@@ -70,7 +70,7 @@ export function addPaid(router: Router, handler: unknown, options: PaidOptions):
   if (!isHandler(handler)) {
     throw new UsageError(
       'handler_invalid',
-      '.onPaid() takes a handler, and no event: .onPaid(({ payload: order }) => deliver(order)).',
+      '.onPaid() takes a handler, and no event: .onPaid(({ payload }) => deliver(payload)).',
     );
   }
   checkOptionNames('.onPaid()', options, OPTIONS, (unknown) =>

@@ -19,7 +19,7 @@ interface ServerEvents {
     event: 'request',
     listener: (request: unknown, response: ResponseHead) => void,
   ): unknown;
-  prependListener(event: 'connection', listener: () => void): unknown;
+  prependListener(event: 'connection' | 'secureConnection', listener: () => void): unknown;
   removeListener(event: 'connection', listener: () => void): unknown;
 }
 
@@ -97,6 +97,10 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
   onStopped();
   let lastRequestAt = performance.now();
   if (emitsEvents(server)) {
+    // The first request follows the TLS handshake.
+    server.prependListener('secureConnection', () => {
+      lastRequestAt = performance.now();
+    });
     server.prependListener('request', (_, response) => {
       lastRequestAt = performance.now();
       const session = response.stream?.session;
@@ -115,8 +119,8 @@ async function drainNode(server: NodeServer, { isOver, onStopped }: DrainHow): P
     server.closeIdleConnections?.();
     // Open streams of a closed session still finish.
     for (const session of sessionsOf(server)) session.close();
-    // Each has been silent since the server stopped accepting, for a second at least. Its first request is lost if it
-    // arrives at this moment, as on a connection that is idle after a response.
+    // Each has been silent for a second at least, since the server stopped accepting or since its TLS handshake. Its
+    // first request is lost if it arrives at this moment, as on a connection that is idle after a response.
     for (const connection of connectionsOf(server)) {
       if (connection.bytesRead === 0) connection.destroy();
     }

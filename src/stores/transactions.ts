@@ -36,9 +36,14 @@ export function endedByHandler(): UsageError {
   );
 }
 
-/** Awaits what a handler or work returns, also each promise in an array. postgres.js sends a query only when awaited. */
+/**
+ * Awaits what a handler or work returns, also each promise in an array, and in the arrays that these resolve to.
+ * postgres.js sends a query only when awaited.
+ */
 export async function awaitAll(returned: unknown): Promise<void> {
-  await Promise.all([await returned].flat(Number.POSITIVE_INFINITY));
+  let all = [returned];
+  // Not without end: an array may contain itself.
+  for (let depth = 0; depth < 5; depth++) all = (await Promise.all(all)).flat();
 }
 
 /**
@@ -46,7 +51,8 @@ export async function awaitAll(returned: unknown): Promise<void> {
  * reject without ending the process.
  */
 export function returnsPromise(result: unknown): boolean {
-  const isFound = [result].flat(Number.POSITIVE_INFINITY).some((one) => hasMethods(one, 'then'));
-  if (isFound) awaitAll(result).catch(() => {});
-  return isFound;
+  const found = [result].flat(5).filter((one) => hasMethods(one, 'then'));
+  // Not of a lazy query: that would run it after the transaction.
+  for (const one of found) if (one instanceof Promise) one.catch(() => {});
+  return found.length > 0;
 }

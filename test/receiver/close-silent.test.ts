@@ -6,7 +6,13 @@ import {
   createSecureServer,
 } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcp,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createReceiver } from 'storefront-webhooks';
 import { toNodeHandler } from 'storefront-webhooks/node';
@@ -45,10 +51,12 @@ async function tcp(port: number) {
   return socket;
 }
 
-async function tls(port: number) {
-  const socket = connectTls({ ...trusting, port }).on('error', () => {});
+async function tls(port: number, on?: Socket) {
+  const over = on ? { socket: on } : { port };
+  const socket = connectTls({ ...trusting, ...over }).on('error', () => {});
   onTestFinished(() => void socket.destroy());
   await once(socket, 'secureConnect');
+  return socket;
 }
 
 async function session(port: number, scheme = 'https') {
@@ -92,6 +100,20 @@ describe('close({ server }), before any webhook', () => {
     await closing;
   });
 
+  test('answers the first request of a connection whose TLS handshake ended late', async () => {
+    const { receiver, server, port } = await shop(https);
+    const raw = await tcp(port);
+    const closing = receiver.close({ server });
+    await vi.waitUntil(() => !server.listening);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const socket = await tls(port, raw);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    socket.write('GET / HTTP/1.1\r\nHost: shop\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    expect(`${answer}`).toMatch(/^HTTP\/1\.1 405 /);
+    await closing;
+  });
+
   test('cuts off a connection whose TLS handshake does not end', async () => {
     const { receiver, server, port } = await shop(https);
     const socket = await tcp(port);
@@ -101,4 +123,20 @@ describe('close({ server }), before any webhook', () => {
     await receiver.close({ server, timeoutMs: 1_500 });
     await vi.waitFor(async () => expect(await countOf(server)).toBe(0));
   });
+});
+
+test('a connection is watched once, however often the module is loaded', async () => {
+  onTestFinished(() => void vi.resetModules());
+  for (let copies = 0; copies < 3; copies++) {
+    vi.resetModules();
+    await import('../../src/process/connections.js');
+  }
+  const server = createTcp().listen(0, host);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const accepted = once(server, 'connection');
+  await tcp(port);
+  const [connection] = await accepted;
+  expect(connection.listenerCount('close')).toBe(1);
 });

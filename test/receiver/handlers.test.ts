@@ -73,6 +73,7 @@ describe('a handler', () => {
     ['an array of promises', (items) => items],
     ['a promise of such an array', async (items) => items],
     ['arrays in an array', (items) => items.map((item) => [item])],
+    ['promises of arrays in an array', (items) => items.map(async (item) => [[item]])],
   ])('that returns %s has ended when all have, and fails with any of them', async (_, returned) => {
     const sent: number[] = [];
     let isDown = true;
@@ -91,6 +92,13 @@ describe('a handler', () => {
     isDown = false;
     expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect(sent).toEqual([1, 2, 3]);
+  });
+
+  test('may return an array that contains itself', async () => {
+    const own: unknown[] = [];
+    own.push(own);
+    const receiver = createReceiver({ secret: SECRET, hooks }).on('order:paid', () => own);
+    expect(await deliver(receiver, paidOrder())).toMatchObject({ outcome: 'handled' });
   });
 
   test('that failed does not stop the others', async () => {

@@ -284,7 +284,7 @@ describe('.onPaid() with a mistake', () => {
     (args) => {
       const { code, message } = thrownBy(...args);
       expect(code).toBe('handler_invalid');
-      expect(message).toContain('.onPaid(({ payload: order }) => deliver(order))');
+      expect(message).toContain('.onPaid(({ payload }) => deliver(payload))');
     },
   );
 

@@ -22,9 +22,12 @@ export function guardPostgresJs<Tx>(tx: Tx, gate: Gate): Tx {
             if (refused) return Promise.reject(refused);
             const part = new Part((resolve, reject) => {
               const runs = args.map((arg) => (isFunction(arg) ? guardRun(arg, gate, reject) : arg));
-              gate.track(call(runs)).then(resolve, reject);
+              const running: Promise<unknown> = call(runs);
+              // Noted before the gate counts it as ended, so that the transaction never commits without this part.
+              running.then(undefined, (error) => gate.failures.push({ part, error }));
+              gate.track(running).then(resolve, reject);
             });
-            part.failed((error) => gate.failures.push({ part, error }));
+            part.ignore();
             return part;
           };
         case 'prepare':
@@ -55,9 +58,9 @@ class Part extends Promise<unknown> {
     return super.then(onDone, onFailed);
   }
 
-  /** Calls `onFailed` if the savepoint fails. This does not count as reading the result. */
-  failed(onFailed: (error: unknown) => void): void {
-    super.then(undefined, onFailed);
+  /** Its failure ends no process, and does not count as read. */
+  ignore(): void {
+    super.then(undefined, () => {});
   }
 }
 

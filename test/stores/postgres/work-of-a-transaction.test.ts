@@ -1,5 +1,6 @@
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import { expect, test } from 'vitest';
+import { guardClient } from '../../../src/stores/postgres/guard-client.js';
 import { openPglite } from '../../support/pglite.js';
 import { newKey } from './claiming.js';
 import { describeWork, PIECES, runInStore, SELL, STOCK } from './work-of-a-transaction.js';
@@ -72,3 +73,26 @@ test.each(['SET LOCAL search_path TO shop', 'SET LOCAL ROLE clerk'])(
     expect({ isDone, pieces: await pieces() }).toEqual({ isDone: false, pieces: 10 });
   },
 );
+
+test('never commits without a savepoint of postgres.js that fails while the work ends', async () => {
+  const ends = Array.from({ length: 12 }, async (_, turns) => {
+    let fail = (_: Error) => {};
+    const savepoint = () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      });
+    const work = guardClient(Object.assign(() => {}, { savepoint })).run(async (tx) => {
+      void tx.savepoint();
+      await undefined;
+      void (async () => {
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        fail(new Error('out of licences'));
+      })();
+    });
+    return work.then(
+      () => 'committed',
+      () => 'rolled back',
+    );
+  });
+  expect(new Set(await Promise.all(ends))).toEqual(new Set(['rolled back']));
+});

@@ -68,6 +68,23 @@ test.each<[string, () => unknown]>([
   },
 );
 
+test('a handler that returns a query that has not run fails its delivery, and the query never runs', async () => {
+  const database = new Database(':memory:');
+  database.exec(TABLE);
+  const insert = () => {
+    database.exec("INSERT INTO sold VALUES ('ord_1')");
+  };
+  const shop = createReceiver({
+    secret: SECRET,
+    store: sqliteStore(database),
+    hooks: { onError() {} },
+    // biome-ignore lint/suspicious/noThenProperty: As a query of Drizzle, it runs if something awaits it.
+  }).on('order:paid', () => ({ then: insert }), { name: 'sell', transaction: true });
+  expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'failed' });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(database.prepare('SELECT * FROM sold').all()).toEqual([]);
+});
+
 test('a handler may return rows', async () => {
   const database = new Database(':memory:');
   database.exec(TABLE);
