@@ -1,10 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { acquire, newDelivery, newKey, STARTING_MS } from '../../../stores/postgres/claiming.js';
 import {
   BREAK,
@@ -16,6 +25,7 @@ import {
   termsOf,
 } from '../../../stores/postgres/work-of-a-transaction.js';
 import { newFolder } from '../../../support/folders.js';
+import { gate } from '../../../support/gate.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 
 withPostgres('PostgreSQL', () => {
@@ -247,22 +257,36 @@ withPostgres('PostgreSQL', () => {
     });
 
     test('fails with the error of a savepoint that nothing reads', async () => {
+      let rollback = gate();
+      const watched = postgres(server.url, {
+        ...{ max: 4, fetch_types: false, onnotice() {} },
+        debug: (_, text) => text.startsWith('rollback to') && rollback.open(),
+      });
+      onTestFinished(() => watched.end());
+      const store = postgresStore(watched);
       const fail = async (inner: postgres.TransactionSql) => {
         await inner`SELECT 1`;
         throw new Error('out of licences');
       };
-      const unread = await runInStore(postgresStore(sql), async (tx) => {
+      const untilRolledBack = async (tx: postgres.TransactionSql) => {
+        await rollback.opened;
+        // PostgreSQL runs it after the rollback, on the same connection.
+        await tx.unsafe('SELECT 1');
+        // Both answers may arrive together, and the savepoint takes some steps more to reject.
+        await nextTurn();
+      };
+      const unread = await runInStore(store, async (tx) => {
         await tx.unsafe(SELL);
         void tx.savepoint(fail);
-        // Until the driver has rolled the savepoint back.
-        await pause(100);
+        await untilRolledBack(tx);
       });
       expect(unread).toMatchObject({ isDone: false, error: { message: 'out of licences' } });
       expect(await pieces()).toBe(10);
-      const readLate = await runInStore(postgresStore(sql), async (tx) => {
+      rollback = gate();
+      const readLate = await runInStore(store, async (tx) => {
         await tx.unsafe(SELL);
         const part = tx.savepoint(fail);
-        await pause(100);
+        await untilRolledBack(tx);
         await expect(part).rejects.toThrow('out of licences');
       });
       expect(readLate).toEqual({ isDone: true, error: undefined });
