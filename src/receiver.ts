@@ -244,7 +244,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
    * them. If work takes longer, another process takes it over when its lease expires. Never rejects.
    *
    * @example
-   * process.once('SIGTERM', async () => {
+   * for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, async () => {
    *   await receiver.close({ server });
    *   process.exit();
    * });

@@ -88,7 +88,7 @@ export class Goods {
    *
    * @example
    * const goods = createGoods({ secret, store }, makeGoods);
-   * process.once('SIGTERM', async () => {
+   * for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, async () => {
    *   await goods.close({ server });
    *   process.exit();
    * });
