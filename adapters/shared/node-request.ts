@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import getRawBody from 'raw-body';
-import { rememberSession } from '../../src/process/http2-sessions.js';
+import { rememberSession } from '../../src/process/connections.js';
 import type { ReadBody, WebhookRequest } from '../../src/request/request.js';
 import { toPath } from './request.js';
 

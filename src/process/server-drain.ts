@@ -2,8 +2,7 @@ import { UsageError } from '../errors/errors.js';
 import { nameType } from '../runtime/bytes.js';
 import { pause } from '../runtime/timing.js';
 import { atEndOfTurn } from '../runtime/turn.js';
-import { connectionsOf } from './connections.js';
-import { type Http2Session, sessionsOf } from './http2-sessions.js';
+import { connectionsOf, type Http2Session, sessionsOf } from './connections.js';
 
 /** A server of `node:http`, as from `app.listen()` and `serve()`; of `Bun.serve()`; or of `Deno.serve()`. */
 export type ClosableServer = NodeServer | { stop(): unknown } | { shutdown(): unknown };
