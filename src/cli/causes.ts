@@ -48,8 +48,16 @@ export function explain({ page, isForged = false, ...answered }: Answered): Expl
 
 function explainReceiver({ status, outcome, event, error, expect }: Answered): Explained {
   if (status >= 200 && status < 300 && expect) {
+    const cause = `The fixture expects ${[expect.status, expect.outcome].filter(Boolean).join(' ')}.`;
+    // An empty store would not reject the delivery either.
+    if (outcome === 'duplicate' && expect.outcome !== 'rejected') {
+      return {
+        cause: `${cause} The store of the server has this delivery, or its order, as done.`,
+        fix: 'Start the server with an empty store for tests, or change the fixture to expect the outcome duplicate.',
+      };
+    }
     return {
-      cause: `The fixture expects ${[expect.status, expect.outcome].filter(Boolean).join(' ')}.`,
+      cause,
       ...(outcome === 'ignored' && {
         fix: `Register a handler: receiver.${event === 'order:paid' ? 'onPaid(…)' : `on('${event}', …)`}, or change the fixture to expect the outcome ignored.`,
       }),

@@ -20,3 +20,18 @@ test('a handler that takes too long is not reported as a server that is down', (
     fix: expect.stringMatching(/queue: docs\/queues\.md.*--timeout/),
   });
 });
+
+test('a duplicate is explained by the store of the server if the fixture expects it to be handled', () => {
+  const expected = { status: 200, outcome: 'handled' } as const;
+  const duplicate = { ...answered, status: 200, outcome: 'duplicate', expect: expected };
+  expect(explain(duplicate)).toEqual({
+    cause: expect.stringMatching(/^The fixture expects 200 handled\. .*delivery.*order.*done\.$/),
+    fix: expect.stringMatching(/an empty store.*the outcome duplicate\.$/),
+  });
+});
+
+test('no store is blamed for a duplicate that the server had to reject', () => {
+  const expected = { status: 401, outcome: 'rejected' } as const;
+  const duplicate = { ...answered, status: 200, outcome: 'duplicate', expect: expected };
+  expect(explain(duplicate)).toEqual({ cause: 'The fixture expects 401 rejected.' });
+});

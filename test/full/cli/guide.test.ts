@@ -136,7 +136,7 @@ ${await show('send', 'order:paid', none)}
 
 ## replay
 
-Sends saved deliveries in their order, or shuffled by a seed, and compares each answer with the one that its file expects:
+Sends saved deliveries in their order, or shuffled by a seed, and compares each answer with the one that its file expects. A server that has handled the deliveries before answers \`duplicate\`, so start it with an empty store for tests:
 
 ${await show('replay', 'test/webhooks', fresh.url)}
 
