@@ -17,6 +17,8 @@ interface Answered {
   readonly page?: string | undefined;
   /** Whether the delivery was made to be rejected. */
   readonly isForged?: boolean;
+  /** Whether the command changed the body before it signed it. */
+  readonly isChanged?: boolean;
 }
 
 const ACCEPTED_FORGERY: Explained = {
@@ -46,7 +48,14 @@ export function explain({ page, isForged = false, ...answered }: Answered): Expl
   };
 }
 
-function explainReceiver({ status, outcome, event, error, expect }: Answered): Explained {
+function explainReceiver({
+  status,
+  outcome,
+  event,
+  error,
+  expect,
+  isChanged = false,
+}: Answered): Explained {
   if (status >= 200 && status < 300 && expect) {
     const cause = `The fixture expects ${[expect.status, expect.outcome].filter(Boolean).join(' ')}.`;
     // An empty store would not reject the delivery either.
@@ -83,7 +92,9 @@ function explainReceiver({ status, outcome, event, error, expect }: Answered): E
       fix: 'Send the delivery again in ten seconds: by then, the lease of a dead process has expired.',
     };
   }
-  const [cause, fix] = CAUSES[status] ?? [];
+  const [cause, ofStatus] = CAUSES[status] ?? [];
+  const mayContradict = isChanged && status === 422 && ofStatus !== undefined;
+  const fix = mayContradict ? `${CONTRADICTION} ${ofStatus}` : ofStatus;
   if (cause !== undefined) return { cause, ...(fix !== undefined && { fix }) };
   if (status >= 300 && status < 400) {
     return {
@@ -93,6 +104,10 @@ function explainReceiver({ status, outcome, event, error, expect }: Answered): E
   }
   return { cause: `The server answered ${status}, so a provider retries the delivery.` };
 }
+
+/** Precedes the advice to allow the body: a receiver that allows 51 for order:paid delivers orders that are charged back. */
+const CONTRADICTION =
+  'The answer is right if --set or --patch made the body contradict its event, as the status 51 contradicts order:paid.';
 
 /** The statuses whose cause below holds only if the receiver has answered. */
 const RECEIVERS_OWN: ReadonlySet<number> = new Set([400, 401, 422, 500, 503]);

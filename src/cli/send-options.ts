@@ -80,6 +80,8 @@ export interface Sending {
   readonly repeat: string;
   /** Whether the delivery was made to be rejected. Default: it was not. */
   readonly isForged?: boolean;
+  /** Whether the body is another than the one that was saved. Default: it is not. */
+  readonly isChanged?: boolean;
   /**
    * Returns what shows that the receiver is not the wanted one, although its answer may be good.
    *
@@ -97,7 +99,7 @@ export const isTaken = (status: number) => status >= 200 && status < 300;
 /** Sends one delivery, and returns the report. */
 export async function sendOne(
   url: string,
-  { fixture, options, isGood, repeat, isForged = false, findFault }: Sending,
+  { fixture, options, isGood, repeat, isForged = false, isChanged = false, findFault }: Sending,
   attempt: number,
 ): Promise<DeliveryReport> {
   const about = {
@@ -122,6 +124,7 @@ export async function sendOne(
     event: about.event,
     expect: fixture.expect,
     isForged,
+    isChanged,
   });
   const told = answered.status === 0 ? {} : { answer };
   return { ...about, ...answered, good, ...told, ...why, repeat, ...fault };

@@ -56,7 +56,7 @@ export function addSend(program: Command, session: Session): void {
     .addHelpText(
       'after',
       '\nThe receiver has to reject a corrupt or unsigned delivery with 400, 401 or 403: if it does not, the command exits with 1.' +
-        '\n\nExample:\n  npx storefront-webhooks send order:paid http://localhost:3000/webhooks --set status=51',
+        '\n\nExample:\n  npx storefront-webhooks send order:updated http://localhost:3000/webhooks --set status=51',
     )
     .action(async (what: string, url: string, flags: Flags) =>
       session.end((await run(what, url, flags, session)) ? 0 : 1),
@@ -80,10 +80,11 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
   const saved = readSource(what, host, event);
   const { body, told } = change(saved.body, { set, patch, add });
   for (const line of told) printer.note(line);
+  const isChanged = body !== saved.body;
   const fixture: Fixture = {
     ...saved,
     body,
-    signing: unsigned ? 'omit' : body === saved.body ? saved.signing : 'resign',
+    signing: unsigned ? 'omit' : isChanged ? 'resign' : saved.signing,
   };
   const [secret] = unsigned ? [''] : readSecrets(flags, session);
   const options: ReplayOptions = {
@@ -103,7 +104,7 @@ async function run(what: string, url: string, flags: Flags, session: Session): P
       : isTaken(status) || (forgeEvent !== undefined && (isRefused || status === 422));
   };
   const repeat = `npx storefront-webhooks ${withoutSecrets(host.args).map(quote).join(' ')}`;
-  const sending = { fixture, options, isGood, repeat, isForged: isHostile };
+  const sending = { fixture, options, isGood, repeat, isForged: isHostile, isChanged };
   return sendAll(url, Array(duplicate).fill(sending), flags.concurrency, printer);
 }
 

@@ -76,6 +76,33 @@ describe('storefront-webhooks send', () => {
     expect(stderr).toContain('value: 1 → 1.10\nquantity: 1 → 1e400\n');
   });
 
+  test('has an example in its help that a receiver accepts', async () => {
+    const { url } = await openShop();
+    const { stdout } = await run(['send', '--help']);
+    const [, example = ''] = /^ {2}npx storefront-webhooks (.+)$/m.exec(stdout) ?? [];
+    const args = example.replace('http://localhost:3000/webhooks', url).split(' ');
+    const { status, stderr } = await run(args, { env });
+    expect([status, stderr]).toEqual([0, 'status: 100 → 51\n']);
+  });
+
+  test.each([
+    ['--set', 'status=51'],
+    ['--patch', '{"status":51}'],
+  ])('says that the answer to a contradiction is right: %s', async (...change) => {
+    const { url } = await openShop();
+    const { status, records } = await run(['send', 'order:paid', url, ...change], { env });
+    const fix = expect.stringMatching(/^The answer is right if --set or --patch .*provider does/);
+    expect([status, records()]).toMatchObject([1, [{ status: 422, fix }]]);
+  });
+
+  test('blames no change for the answer to a body that is sent as it is', async () => {
+    const { url } = await openShop();
+    const args = ['send', '-', url, '--event', 'order:paid'];
+    const { records } = await run(args, { env, input: '{"id":"a","status":51}' });
+    const fix = expect.stringMatching(/^If the provider does send this, allow it/);
+    expect(records()).toMatchObject([{ status: 422, fix }]);
+  });
+
   test('sends the bytes of a file as they are', async () => {
     const { url, bodies, seen } = await startServer();
     const file = join(makeFolder(), 'body.json');

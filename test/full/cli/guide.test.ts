@@ -122,7 +122,7 @@ Sends a signed delivery to your own server, as the provider does:
 
 ${await show('send', 'order:paid', shop.url)}
 
-The first word is an event, a fixture such as \`order:paid/crypto\`, a \`.hook.json\` file, any file with a body, or \`-\` for stdin. \`--set status=51\` changes the body, and reports what it changed; a field that is missing from the body also needs \`--add\`. \`--duplicate 3\`, \`--concurrency 3\`, \`--id\` and \`--forge-event\` imitate what happens in production. If an authority of your own has issued the server's certificate, put \`NODE_EXTRA_CA_CERTS=ca.pem\` in front of the command.
+The first word is an event, a fixture such as \`order:paid/crypto\`, a \`.hook.json\` file, any file with a body, or \`-\` for stdin. \`--set quantity=2\` changes the body, and reports what it changed; a field that is missing from the body also needs \`--add\`. \`--duplicate 3\`, \`--concurrency 3\`, \`--id\` and \`--forge-event\` imitate what happens in production. If an authority of your own has issued the server's certificate, put \`NODE_EXTRA_CA_CERTS=ca.pem\` in front of the command.
 
 Your server has to reject a delivery with \`--corrupt\` or \`--unsigned\` by 400, 401 or 403, because a wrong path answers 404 to everything:
 
