@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, test } from 'vitest';
-import { begin, run as runCommand } from './command.js';
+import { begin, run as runCommand, runInTerminal } from './command.js';
 
 const env = { WEBHOOK_SECRET: 'the-own-secret' };
 const folder = mkdtempSync(join(tmpdir(), 'storefront-webhooks-'));
@@ -63,6 +63,22 @@ describe('storefront-webhooks doctor', () => {
     const { result, tried } = JSON.parse(stdout);
     expect([status, result, tried > 500]).toEqual([1, 'unexplained', true]);
   });
+
+  test.each([['abc'], ['']])(
+    'blames no secret for the signature %j, which cannot be an HMAC-SHA512',
+    async (signature) => {
+      const args = ['doctor', save('unsigned.json', sent), signature];
+      const { status, stdout, lines } = await runInTerminal(300, args, { env });
+      expect([status, lines.slice(1, 3)]).toEqual([
+        1,
+        [
+          expect.stringMatching(/why: .* cannot be an HMAC-SHA512, so nothing was tried\.$/),
+          expect.stringMatching(/change: give the whole value of the signature header/),
+        ],
+      ]);
+      expect(stdout).not.toContain('secret');
+    },
+  );
 
   test.each([
     ['[object Object]', 'a parser has parsed it'],

@@ -24,6 +24,22 @@ export function toLines(
   if (diagnosis.result === 'genuine')
     return [paint.green(`The signature matches these ${bytes} bytes.`), ...beside, ...between];
   const head = paint.red(`The signature does not match these ${bytes} bytes.`);
+  if (diagnosis.result === 'unexplained' && diagnosis.tried === 0)
+    return [
+      head,
+      ...safeLines(
+        '  why:    ',
+        'The signature cannot be an HMAC-SHA512, so nothing was tried.',
+        columns,
+      ),
+      ...safeLines(
+        '  change: ',
+        'give the whole value of the signature header, as it arrived. If this is all that arrived, the sender does not sign with HMAC-SHA512, or a proxy has changed or removed the header.',
+        columns,
+      ),
+      ...beside,
+      ...between,
+    ];
   if (diagnosis.result === 'unexplained')
     return [
       head,
