@@ -4,9 +4,9 @@ import { WebhookError } from '../errors/errors.js';
  * The version of the layout of stored data. Each change of the layout adds 1. Data without a recorded layout has
  * layout 1, which did not record it.
  *
- * - 2: adds whether a lease was renewed. In PostgreSQL, new tables lack `lease_ms` and `max_crashes`, and this
- *   version does not write them; tables of layout 1 keep them for processes of that version.
- * - 3: in PostgreSQL and SQLite, the index of unfinished deliveries omits rows without a body, such as goods.
+ * - 2: adds whether a lease was renewed. The layout of version 0.1.0.
+ * - 3: in PostgreSQL and SQLite, the index of unfinished deliveries omits rows without a body, such as goods. In
+ *   PostgreSQL, this version does not write `lease_ms` and `max_crashes`, which all tables keep for version 0.1.0.
  */
 export const LAYOUT = 3;
 

@@ -39,10 +39,13 @@ CREATE TABLE IF NOT EXISTS webhook_effect (
 `;
 
 // For tables of an earlier layout. The changes lock the tables exclusively, for a moment. The layout is recorded
-// in a comment, which every role can read.
+// in a comment, which every role can read. Only processes of version 0.1.0 write `lease_ms` and `max_crashes`: beside
+// this version, or after a rollback.
 const NEWER = `
 ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS proof text;
 ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS renewed boolean NOT NULL DEFAULT false;
+ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS lease_ms double precision;
+ALTER TABLE webhook_delivery ADD COLUMN IF NOT EXISTS max_crashes double precision;
 DROP INDEX IF EXISTS webhook_delivery_open;
 COMMENT ON TABLE webhook_delivery IS 'storefront-webhooks, layout ${LAYOUT}, beside ${BESIDE}';
 COMMENT ON TABLE webhook_effect IS 'storefront-webhooks, layout ${LAYOUT}, beside ${BESIDE}';`;

@@ -13,7 +13,7 @@ import { newFolder, openStore } from '../../../stores/sqlite/remote.js';
 import { type PostgresServer, startPostgres, withPostgres } from '../../../support/postgres.js';
 import { type RedisServer, startRedis, withRedis } from '../../../support/redis.js';
 
-/** Written by the versions of their time: see write.ts. */
+/** Written by the versions of their time: see write.ts. The statements are those of version 0.1.0. */
 const FOLDER = 'test/stores/layouts';
 const dump = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 const layouts = (kind: string) => readdirSync(FOLDER).filter((name) => name.endsWith(kind));
@@ -90,6 +90,24 @@ withPostgres('in PostgreSQL', () => {
     expect(await enter(postgresLedger(pool), tx)).toBe(false);
     await tx.query('ROLLBACK');
     tx.release();
+  });
+
+  test('fresh tables take the statements of version 0.1.0, as after a rollback', async () => {
+    const store = postgresStore(pool);
+    await store.count({ state: 'dead' });
+    const claim = {
+      ...{ key: KEYS.retry, scope: 'shop', id: 'whl_b1', event: 'order:paid', received: 0 },
+      ...{ body: 'e30=', proof: null, owner: 'a', lease: 60_000, keep: 60_000, crashes: 5 },
+    };
+    const text = dump('2.postgres-claim.sql');
+    const claimed = await pool.query(text, [JSON.stringify([claim]), 'interrupted']);
+    expect(claimed.rows).toMatchObject([{ key: KEYS.retry, state: 'leased', owner: 'a' }]);
+    const completion = { key: KEYS.retry, fence: claimed.rows[0].fence, keep: 60_000 };
+    const completed = await pool.query(dump('2.postgres-complete.sql'), [
+      JSON.stringify([completion]),
+    ]);
+    expect(completed.rows).toEqual([{ key: KEYS.retry }]);
+    expect(await store.claim(deliveryOf(KEYS.retry), terms())).toEqual({ state: 'done' });
   });
 
   test('a layout of a later version is rejected and left unchanged', async () => {
