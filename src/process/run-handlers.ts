@@ -266,7 +266,7 @@ export function underBoth(delivery: Lease, record: Lease): HandlerLease {
  * @throws {UsageError} `key_invalid`
  */
 export function keyOfEffect({ name, storedName }: Route, scope: string, key: unknown): string {
-  const checked = checkOwnKey(key, `oncePer of the handler "${name}" has to return`);
+  const checked = checkOwnKey(key, `The oncePer key of the handler "${name}" has to be`);
   return effectKey(scope, storedName, checked);
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors/errors.js';
-import { copyText } from '../runtime/bytes.js';
+import { copyText, nameType } from '../runtime/bytes.js';
 import { sha2 } from '../runtime/hashes.js';
 import { fieldOf, isJsonObject, isRounded, type JsonObject } from '../schemas/values.js';
 import { hintAtPromise } from './promised.js';
@@ -119,8 +119,12 @@ function hashOf(text: string): string {
   return sha2.sha256(isOdd(text) ? JSON.stringify(text) : text).slice(0, 32);
 }
 
-// A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one
-// key.
+/**
+ * A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
+ */
+function hashParts(...parts: readonly string[]): string {
+  return sha2.sha256(JSON.stringify(parts));
+}
 
 interface KeyParts {
   readonly scope: string;
@@ -136,28 +140,20 @@ interface KeyParts {
  * @throws {UsageError} `key_invalid` if a `keyBy` function returns something that is not a key.
  */
 export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): string {
-  if (typeof keyBy === 'function') {
-    const { scope, event } = parts;
-    const own = isJsonObject(payload) ? keyBy(payload, { event }) : undefined;
-    if (own === undefined) return deliveryKey('delivery', parts);
-    const made = [scope, headerText(event), checkOwnKey(own, 'keyBy has to return')];
-    return sha2.sha256(JSON.stringify(['payload', ...made]));
-  }
   const { scope, content } = parts;
   const id = headerText(parts.id);
   const event = headerText(parts.event);
-  switch (keyBy) {
-    case 'delivery':
-      return sha2.sha256(JSON.stringify([keyBy, scope, id, event, content]));
-    case 'content':
-      return sha2.sha256(JSON.stringify([keyBy, scope, event, content]));
-    case 'id':
-      return sha2.sha256(JSON.stringify([keyBy, scope, id]));
+  if (typeof keyBy === 'function') {
+    const own = isJsonObject(payload) ? keyBy(payload, { event: parts.event }) : undefined;
+    if (own === undefined) return deliveryKey('delivery', parts);
+    return hashParts('payload', scope, event, checkOwnKey(own, 'keyBy has to return'));
   }
+  const named = { delivery: [id, event, content], content: [event, content], id: [id] };
+  return hashParts(keyBy, scope, ...named[keyBy]);
 }
 
-/** The text of a missing value in a template: two orders without the field would get the same key. */
-const HOLE = /(?<!\w)(?:undefined|NaN|\[object \w+\])(?!\w)/;
+/** No text, or that of a missing value in a template: two orders without the field would get the same key. */
+const HOLE = /^$|(?<!\w)(?:undefined|NaN|\[object \w+\])(?!\w)/;
 
 /**
  * Checks a key that the user or a function of the user has made.
@@ -166,10 +162,12 @@ const HOLE = /(?<!\w)(?:undefined|NaN|\[object \w+\])(?!\w)/;
  * @throws {UsageError} `key_invalid`
  */
 export function checkOwnKey(key: unknown, whatNeeds: string): string {
-  if (typeof key === 'string' && key !== '' && !HOLE.test(key)) return key;
+  if (typeof key === 'string' && !HOLE.test(key)) return key;
+  // Not the whole text, which may name a customer.
+  const given = typeof key === 'string' ? `"${HOLE.exec(key)}"` : nameType(key);
   throw new UsageError(
     'key_invalid',
-    `${whatNeeds} a string such as order.id, not "undefined"${hintAtPromise(key)}.`,
+    `${whatNeeds} a string such as order.id, not ${given}${hintAtPromise(key)}.`,
   );
 }
 
@@ -181,8 +179,7 @@ export function invalidKey(
   { scope, id, event }: Omit<KeyParts, 'content'>,
   rawBody: Uint8Array,
 ): string {
-  const claimed = [scope, headerText(id), headerText(event)];
-  return sha2.sha256(JSON.stringify(['invalid', ...claimed, sha2.sha256(rawBody)]));
+  return hashParts('invalid', scope, headerText(id), headerText(event), sha2.sha256(rawBody));
 }
 
 /**
@@ -190,30 +187,30 @@ export function invalidKey(
  * genuine one, whatever it claims, nor of the same delivery when it is verified later.
  */
 export function unprovenKey(
-  parts: Omit<KeyParts, 'content'>,
+  { scope, id, event }: Omit<KeyParts, 'content'>,
   rawBody: Uint8Array,
   proof: string,
 ): string {
-  const claimed = [parts.scope, headerText(parts.id), headerText(parts.event), proof];
-  return sha2.sha256(JSON.stringify(['unproven', ...claimed, sha2.sha256(rawBody)]));
+  const claimed = [scope, headerText(id), headerText(event), proof];
+  return hashParts('unproven', ...claimed, sha2.sha256(rawBody));
 }
 
 /** The idempotency key of an effect. */
 export function effectKey(scope: string, handler: string, key: string): string {
-  return sha2.sha256(JSON.stringify(['effect', scope, handler, key]));
+  return hashParts('effect', scope, handler, key);
 }
 
 /** The idempotency key of goods. Never equal to the key of an effect, whatever the names. */
 export function goodsKey(scope: string, key: string): string {
-  return sha2.sha256(JSON.stringify(['goods', scope, key]));
+  return hashParts('goods', scope, key);
 }
 
 /** The key of a named lease, which belongs to no delivery and no effect. */
 export function leaseKey(scope: string, name: string): string {
-  return sha2.sha256(JSON.stringify(['lease', scope, name]));
+  return hashParts('lease', scope, name);
 }
 
 /** The key under which a handler remembers the newest state of a record. */
 export function newestKey(scope: string, handler: string, record: string): string {
-  return sha2.sha256(JSON.stringify(['newest', scope, handler, record]));
+  return hashParts('newest', scope, handler, record);
 }

@@ -68,7 +68,7 @@ function checkUnwrapped(found: unknown, size: number): Omit<Parts, 'contradicts'
   }
   throw new UsageError(
     'unwrap_invalid',
-    'unwrap has to return { payload }, optionally with an event and an id that are non-empty texts, or ' +
+    'unwrap has to return { payload }, optionally with non-empty texts as event and id, or ' +
       `undefined, but returned ${describe(found)}${hintAtPromise(found)}.`,
   );
 }
