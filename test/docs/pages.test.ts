@@ -142,10 +142,12 @@ test("the copied wrangler.jsonc on the page of Workers is the beginning of the e
   );
 });
 
-/** Names of other projects on the pages, each checked in that project. */
+/** Names of other projects and of earlier versions on the pages, each checked there. */
 const OTHERS = [
+  'QueueHandlerOptions', // version 0.1.0
   'TimeoutStopSec', // systemd
   'binaryMediaTypes', // API Gateway
+  'bullmqProcessor', // version 0.1.0
   'constructEvent', // stripe
   'createNodeMiddleware', // octokit
   'disconnectTimeout', // ioredis
@@ -161,6 +163,7 @@ const OTHERS = [
   'stalledInterval', // bullmq
   'terminationGracePeriodSeconds', // Kubernetes
   'toFake', // sinon
+  'toQueueHandler', // version 0.1.0
   'useFakeTimers', // sinon
   'verifyAndReceive', // octokit
 ];
