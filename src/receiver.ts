@@ -113,7 +113,7 @@ export class Receiver<P extends PayloadMap = Payloads<Record<never, never>>, Tx 
 
   /**
    * Registers the handler for genuine deliveries that do not fit their event; `issues` says how. It has to keep the
-   * delivery: the answer is 200 `parked`. Without it, the answer is 422; with a queue, its worker parks the delivery.
+   * delivery: it and its copies are answered 200 `parked`. Without a handler, the answer is 422; a queue's worker parks it.
    */
   onInvalid(handler: Handler<WebhookEvent<string, unknown>>): this {
     this.#processing.router.onInvalid(handler);

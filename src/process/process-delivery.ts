@@ -21,7 +21,7 @@ import { type HandOff, handOff } from './queue.js';
 import type { Settings } from './read-options.js';
 import { type Route, Router } from './router.js';
 import { isDoneBefore, runHandlers } from './run-handlers.js';
-import { failedWork, isUnkept } from './settled.js';
+import { failedWork, isUnkept, toKept } from './settled.js';
 
 // A short lease, because a provider retries only a few times: after a crash, few retries should be answered 503.
 const TIMING = { leaseMs: 10_000, renewMs: 3_000, waitMs: 3_000 };
@@ -94,7 +94,7 @@ export class Processing {
         ? this.#park(delivery, describeError(first.error))
         : { outcome: 'failed', ran: [] };
     }
-    const toRun = first ? [...routes, ...broken.map(failing)] : routes;
+    const toRun = [...routes, ...broken.map(failing)];
     const result = await this.#processBy(toRun, delivery, how);
     return result.outcome === 'rejected' || skipped.length === 0 ? result : { ...result, skipped };
   }
@@ -123,8 +123,7 @@ export class Processing {
     const { issues } = result;
     // The invalid delivery has a key of its own, so the delivery can still be handled once its order agrees.
     if (issues) return this.process(toInvalid(delivery, issues), how);
-    const outcome = result.outcome === 'handled' ? 'parked' : result.outcome;
-    return delivery.kind === 'invalid' ? { ...result, outcome, issues: delivery.issues } : result;
+    return delivery.kind === 'invalid' ? { ...toKept(result), issues: delivery.issues } : result;
   }
 
   /**
@@ -226,7 +225,7 @@ export class Processing {
     if (typeof scope !== 'string') {
       throw new UsageError(
         'option_invalid',
-        'markDone() needs { scope }, a text: the secret function returns one for each request.',
+        'markDone() needs { scope }: your secret function returns it.',
       );
     }
     refuseOtherScope(own, scope);

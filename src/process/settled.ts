@@ -25,6 +25,12 @@ export function toDispatched(
   }
 }
 
+/** Returns the result of a delivery that `onInvalid` gets. A copy is parked, too: a `duplicate` counts as delivered. */
+export function toKept(result: Dispatched): Dispatched {
+  const kept = result.outcome === 'handled' || result.outcome === 'duplicate';
+  return kept ? { ...result, outcome: 'parked', kept } : result;
+}
+
 /** The outcomes of work that is not done. */
 const UNDONE = {
   dead: 'parked',

@@ -66,10 +66,8 @@ export class Messages {
           `rejected ${several(count, 'a delivery', 'deliveries')} because of the signature (${status}). ${detail}`,
       );
     } else {
-      const seen = detail === '' ? '' : ` ${detail}`;
-      tell(
-        (count) =>
-          `rejected ${several(count, 'a request', 'requests')} with ${status}: ${rejection.message}${seen}`,
+      tell((count) =>
+        `rejected ${several(count, 'a request', 'requests')} with ${status}: ${rejection.message} ${detail}`.trimEnd(),
       );
     }
   }
@@ -104,10 +102,10 @@ export class Messages {
   }
 
   /** Logs a delivery whose outcome could otherwise go unnoticed. */
-  ended({ outcome, ran, skipped, issues = [] }: Dispatched, delivery: Delivery): void {
+  ended({ outcome, kept, skipped, issues = [] }: Dispatched, delivery: Delivery): void {
     if (outcome === 'ignored' && !skipped) this.#unhandledEvent(delivery);
-    // If a handler ran, `onInvalid` has kept the delivery: the program knows about it.
-    if (outcome !== 'parked' || ran.length > 0) return;
+    // If `onInvalid` has kept the delivery, the program knows about it.
+    if (outcome !== 'parked' || kept) return;
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
       whatIsWrong({ message: 'is parked: the store keeps it.', issues }) +

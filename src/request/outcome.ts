@@ -133,6 +133,8 @@ export interface Dispatched {
    * handlers get it.
    */
   readonly issues?: readonly Issue[] | undefined;
+  /** Whether `onInvalid` has kept a `parked` delivery, now or before; absent if it is a dead letter in the store. */
+  readonly kept?: boolean | undefined;
   /** After how long to retry, for `busy` and `unavailable`. */
   readonly retryAfterMs?: number | undefined;
   /**

@@ -43,9 +43,10 @@ describe('the answer is', () => {
         issues: [{ path: 'status', message: 'is 0 (not paid), and paidStatuses are [100]' }],
       }),
     );
-    expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({
-      outcome: 'duplicate',
-    });
+    const copy = await deliver(receiver, paidOrder({ status: 0 }));
+    expect(copy).toMatchObject({ status: 200, outcome: 'parked', ran: [] });
+    expect(JSON.parse(copy.body).receipt).toMatch(/^v1\.parked\./);
+    expect(kept).toHaveBeenCalledOnce();
   });
 
   test('200 duplicate for a delivery that is done', async () => {

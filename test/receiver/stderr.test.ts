@@ -392,9 +392,20 @@ describe('a warning is logged to stderr for', () => {
     ]);
   });
 
-  test('no delivery that onInvalid has accepted', async () => {
+  test('a parked order of which one handler has finished', async () => {
+    const receiver = shop({ store: durableStore(), hooks: { onError() {} } })
+      .on('order:paid', () => {})
+      .on('order:*', () => Promise.reject(new Error('no')), { name: 'mail' });
+    const result = await receiver.dispatch(await sealedOf(paidOrder()), { lastAttempt: true });
+    expect(result).toMatchObject({ outcome: 'parked', ran: ['order:paid'] });
+    expect(told()).toEqual([expect.stringContaining('is parked')]);
+  });
+
+  test('no delivery that onInvalid has accepted, and no copy of it', async () => {
     const receiver = shop().onInvalid(() => {});
-    expect(await deliver(receiver, paidOrder({ status: 0 }))).toMatchObject({ outcome: 'parked' });
+    const send = () => deliver(receiver, paidOrder({ status: 0 }));
+    for (const parked of [...(await Promise.all([send(), send()])), await send()])
+      expect(parked).toMatchObject({ outcome: 'parked' });
     expect(told()).toEqual([]);
   });
 

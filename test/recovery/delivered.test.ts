@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { createReceiver, type IdempotencyStore } from 'storefront-webhooks';
+import { type Confirm, createReceiver, type IdempotencyStore } from 'storefront-webhooks';
 import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import {
   type ReconcileOptions,
@@ -48,8 +48,13 @@ const hooks = { onRejected() {}, onError() {} };
 const fast = { url: URL, now: NOW, perSecond: Number.POSITIVE_INFINITY };
 const perOrder = { name: 'deliver', oncePer: ({ id }: { id: string }) => id };
 
-function open(store: IdempotencyStore) {
-  return createReceiver({ secret: SECRET, store, hooks });
+const disagreeing: Confirm = async () => ({
+  state: 'disagreed',
+  issues: [{ path: 'value', message: 'differs from the order' }],
+});
+
+function open(store: IdempotencyStore, confirm?: Confirm) {
+  return createReceiver({ secret: SECRET, store, hooks, ...(confirm && { confirm }) });
 }
 
 async function findings(
@@ -168,6 +173,26 @@ describe('reconcile with a store', () => {
     const { deliveries } = await bringBack(provided, receiver);
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['parked']);
     expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
+  });
+
+  test('does not count a copy of such a delivery, which a sender gets if the first answer was lost', async () => {
+    const receiver = open(sqliteStore(openSqlite()), disagreeing)
+      .on('order:paid', () => {}, perOrder)
+      .onInvalid(() => {});
+    await answered(receiver, entry(1));
+    const provided = { logs: [await answered(receiver, entry(1))], orders: [paid(1)] };
+    expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
+  });
+
+  test('leaves such a delivery parked, however often recovery runs it', async () => {
+    const receiver = open(sqliteStore(openSqlite()), disagreeing)
+      .on('order:paid', () => {}, perOrder)
+      .onInvalid(() => {});
+    const provided = { logs: [entry(1)], orders: [paid(1)] };
+    for (let run = 0; run < 2; run++) {
+      const { deliveries, complete } = await bringBack(provided, receiver);
+      expect([deliveries, complete]).toMatchObject([[{ outcome: 'parked' }], false]);
+    }
   });
 
   test('counts a refund as taken back after recovery has run its webhook', async () => {

@@ -1,4 +1,5 @@
 import {
+  type Confirm,
   createReceiver,
   type IdempotencyStore,
   type ReceiverOptions,
@@ -34,7 +35,7 @@ async function workedBefore(shop: ReturnType<typeof openQueued>): Promise<Entry>
 
 /** A shop whose deliveries go into a queue. */
 function openQueued(
-  options: Pick<Partial<ReceiverOptions>, 'queue' | 'store'> = {},
+  options: Pick<Partial<ReceiverOptions>, 'queue' | 'store' | 'confirm'> = {},
   store: IdempotencyStore = durableStore(),
 ) {
   const delivered: string[] = [];
@@ -196,6 +197,24 @@ test('an order whose job has failed for good has the reason dead', async () => {
   expect(await recovered(shop, logs, { queued: true })).toMatchObject({
     ...{ deliveries: [['queued', 'parked']], complete: false },
   });
+});
+
+test('an order that onInvalid has kept for the worker stays parked, however often it is recovered', async () => {
+  const confirm: Confirm = async ({ payload: { id } }) =>
+    id === 'ord_9'
+      ? { state: 'agreed', kept: false }
+      : { state: 'disagreed', issues: [{ path: 'value', message: 'differs' }] };
+  const shop = openQueued({ confirm });
+  shop.receiver.onInvalid(() => {});
+  const before = await workedBefore(shop);
+  const logs = [await answered(shop, entry(1)), before];
+  expect(await shop.work()).toEqual(['parked']);
+  for (let run = 0; run < 2; run++) {
+    expect(await recovered(shop, logs, { queued: true })).toMatchObject({
+      ...{ deliveries: [['queued', 'parked']], complete: false },
+    });
+  }
+  expect(shop.delivered).toEqual([]);
 });
 
 test('a store without any completed job counts as new, and recovery leaves earlier deliveries', async () => {

@@ -168,7 +168,7 @@ describe('claims and their outcomes', () => {
     const first = await replay(receiver, 'hostile/empty-object');
     expect(first).toMatchObject({ status: 200, outcome: 'parked' });
     const second = await replay(receiver, 'hostile/empty-object');
-    expect(second).toMatchObject({ status: 200, outcome: 'duplicate' });
+    expect(second).toMatchObject({ status: 200, outcome: 'parked' });
     expect(kept).toHaveBeenCalledOnce();
     expect(handler).not.toHaveBeenCalled();
   });

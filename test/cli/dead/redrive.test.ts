@@ -336,14 +336,14 @@ describe('checks that this shop has run the delivery,', () => {
     expect([failed, done.status, done.records()]).toMatchObject([4, 0, [{ good: true }]]);
   });
 
-  test('and takes a delivery for its own whose order differs, also as a duplicate', async () => {
+  test('and takes a delivery for its own whose order differs, also as a copy', async () => {
     const { store, file } = await leave([paidOrder()], {});
     const issues = [{ path: 'value', message: 'differs' }];
     const receiver = receiverWith(store, { confirm: async () => ({ state: 'disagreed', issues }) });
     receiver.on('order:paid', () => {}).onInvalid(() => {});
-    for (const outcome of ['parked', 'duplicate']) {
+    for (let copy = 0; copy < 2; copy++) {
       const done = await redriveTo(receiver, file);
-      expect([done.status, done.records()]).toMatchObject([0, [{ outcome, good: true }]]);
+      expect([done.status, done.records()]).toMatchObject([0, [{ outcome: 'parked', good: true }]]);
       const overdue = new Database(file);
       overdue.exec('UPDATE webhook_delivery SET not_before = not_before - 120000');
       overdue.close();
