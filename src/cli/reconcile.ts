@@ -132,8 +132,12 @@ function noteEndpoint(
 ) {
   if (withoutEndpoint.length > 0) {
     const onQuery = adviceOnQuery(withoutEndpoint, otherEndpoints);
+    // Another of the addresses has an endpoint.
+    const isOne = endpoint !== 'missing';
+    const what = isOne ? ': the provider sends nothing there' : ', so this compared the wrong log';
+    const toDo = isOne ? 'If the endpoint has not moved, correct --url.' : 'Correct --url first.';
     printer.note(
-      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}, so this compared the wrong log. ${onQuery ? `${onQuery} ${IF_DELETED}` : 'Correct --url first.'} The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
+      `There is no webhook endpoint for ${withoutEndpoint.join(' or ')}${what}. ${onQuery ? `${onQuery} ${IF_DELETED}` : toDo} The account has ${shortList(otherEndpoints) || 'no endpoint'}.`,
     );
   } else if (endpoint === 'disabled') {
     printer.note(

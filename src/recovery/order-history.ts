@@ -1,14 +1,16 @@
 import type { Delivery } from '../request/delivery.js';
 import type { Rejection } from '../request/outcome.js';
+import type { WebhookLog } from '../schemas/webhook-log.js';
 import type { Effect } from '../stores/ledger.js';
 import type { DeliveryStatus } from './delivery-status.js';
 import type { MissedFacts } from './earlier-deliveries.js';
 import { PAID } from './endpoint.js';
 import { entriesOf, untilSettled } from './entries.js';
-import { type EntryFound, readEntries, timeOr } from './log-entry.js';
+import { type EntryFound, readEntries, readEntry, timeOr } from './log-entry.js';
 import type { Recovering } from './log-reader.js';
 import type { ReconcileSettings } from './reconcile-options.js';
 import type { Pace } from './request-rate.js';
+import { withoutErrors } from './source.js';
 
 /** The orders in the provider's log. */
 export interface Gathered {
@@ -52,17 +54,29 @@ export async function readHistories(
   sends: boolean,
 ): Promise<Gathered> {
   const orders = new Map<string, OrderHistory>();
+  const historyOf = (id: string) => {
+    const history = orders.get(id) ?? emptyHistory();
+    orders.set(id, history);
+    return history;
+  };
   let firstPaidAt = Number.POSITIVE_INFINITY;
+  const others = withoutErrors(settings);
+  // The refund may have been sent to an earlier address of the endpoint. Only the store shows whether it was handled.
+  const onOther = async (entry: WebhookLog) => {
+    const found = await readEntry(entry, others, sends);
+    if (typeof found === 'string' || found.recordId === undefined) return;
+    if (!isReversal(found, settings)) return;
+    const read = await readKnown(found.delivery);
+    if (read) historyOf(found.recordId).reversals.add(read.key);
+  };
   await untilSettled(
     () => orders.size,
     async (seen) => {
-      const entries = entriesOf(settings, pace, seen, () => {});
+      const entries = entriesOf(settings, pace, seen, () => {}, onOther);
       for await (const { entry, found } of readEntries(entries, settings, sends)) {
         if (typeof found === 'string' || found.recordId === undefined) continue;
         if (!found.event.startsWith('order:')) continue;
-        const history = orders.get(found.recordId) ?? emptyHistory();
-        orders.set(found.recordId, history);
-        await note(found, history, settings);
+        await note(found, historyOf(found.recordId), settings);
         if (found.event !== PAID) continue;
         firstPaidAt = Math.min(firstPaidAt, timeOr(entry.created_at, settings.now));
       }
@@ -72,10 +86,12 @@ export async function readHistories(
 }
 
 async function note(
-  { event, status, record, receipt, delivery, missed }: EntryFound,
+  found: EntryFound,
   history: OrderHistory,
-  { receiver, ledger, reversedStatuses }: ReconcileSettings,
+  settings: ReconcileSettings,
 ): Promise<void> {
+  const { event, status, receipt, delivery, missed } = found;
+  const { receiver, ledger } = settings;
   // A receipt for another payload does not prove that this one was handled.
   const { outcome, key } = (status === 'edited' ? undefined : receipt) ?? {};
   const isHandled = outcome === 'handled';
@@ -90,12 +106,21 @@ async function note(
       for (const [one, its] of effects) history.deliveries.set(one, its);
     }
   }
-  // A payment takes nothing back, although the log may show its order as it is by now.
-  if (event === PAID || !reversedStatuses.some((one) => one === record.status)) return;
+  if (!isReversal(found, settings)) return;
   history.wasReversed ||= isHandled;
   if (isHandled) return;
   const read = await readKnown(delivery);
   if (read) history.reversals.add(read.key);
+}
+
+/** Whether a delivery says that its order is reversed. */
+function isReversal(
+  { event, record }: EntryFound,
+  { reversedStatuses }: ReconcileSettings,
+): boolean {
+  // A payment takes nothing back, although the log may show its order as it is by now.
+  if (event === PAID || !event.startsWith('order:')) return false;
+  return reversedStatuses.some((one) => one === record.status);
 }
 
 type Read = () => Promise<Delivery | Rejection | undefined>;

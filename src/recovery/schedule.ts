@@ -120,7 +120,9 @@ function toCall(option?: string): string {
 function adviceOnEndpoint({ endpoint, withoutEndpoint, otherEndpoints }: Reconciliation): string {
   const mistaken = describeWithout({ without: withoutEndpoint, others: otherEndpoints });
   if (mistaken !== '')
-    return `This compared the wrong log: ${mistaken} Correct url before anything else.`;
+    return endpoint === 'missing'
+      ? `This compared the wrong log: ${mistaken} Correct url before anything else.`
+      : `The provider sends nothing to one of the addresses: ${mistaken} If the endpoint has not moved, correct url.`;
   if (endpoint === 'disabled')
     return 'The webhook endpoint is disabled, so the provider sends nothing: recover() with apply and recreateEndpoint creates a new one.';
   return endpoint === 'missing'

@@ -175,6 +175,25 @@ describe('reconcile with a store', () => {
     expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
   });
 
+  test('counts a refund as taken back that was handled before the endpoint moved here', async () => {
+    const receiver = open(durableStore())
+      .on('order:paid', () => {}, perOrder)
+      .on('order:updated', () => {});
+    const old = { url: 'https://shop.example/old' };
+    const back = { ...old, event: 'order:updated', payload: paid(1, { status: 56 }) };
+    const provided = {
+      logs: [entry(2, back), await answered(receiver, entry(1, old))],
+      orders: [paid(1, { status: 56 })],
+    };
+    // The old address did not answer: the store does not have the refund as done.
+    expect(await findings(provided, receiver)).toEqual(['ord_1 not_taken_back']);
+    await answered(receiver, entry(2, back));
+    const { findings: none, orders } = await reconcile({
+      ...{ receiver, client: provider(provided), ...fast },
+    });
+    expect([none, orders]).toEqual([[], 1]);
+  });
+
   test('does not count a copy of such a delivery, which a sender gets if the first answer was lost', async () => {
     const receiver = open(sqliteStore(openSqlite()), disagreeing)
       .on('order:paid', () => {}, perOrder)

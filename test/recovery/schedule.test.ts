@@ -242,6 +242,19 @@ describe('a schedule', () => {
     expect(lines[0]).not.toContain('recover()');
   });
 
+  test('does not say that the log is the wrong one if another address has an endpoint', async () => {
+    holdIntervals();
+    const lines = linesOnStderr();
+    const { schedule } = begin({ logs: [], orders: [] }, { url: [URL, `${URL}/old`] });
+    nextInterval();
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await schedule.stop();
+    expect(lines[0]).not.toContain('wrong log');
+    expect(lines[0]).toMatch(
+      /to one of the addresses: .*webhooks\/old\. .* has not moved, correct url/,
+    );
+  });
+
   const disabled = [{ ...ENDPOINT, enabled: false }];
   test.each([
     [
