@@ -4,11 +4,13 @@ type Sent = Pick<Missed, 'shop' | 'event' | 'recordId' | 'isPaid' | 'changedAt'>
 
 /**
  * Returns a text that is the same for all deliveries of one event about one state of a record, such as those of a
- * manual retry or of two endpoints at one address. `undefined` if its payload has no id.
+ * manual retry or of two endpoints of one shop. `undefined` if its payload has no id.
  */
 export function stateOf({ shop, event, recordId, isPaid, changedAt }: Sent): string | undefined {
   if (shop === undefined || recordId === undefined) return undefined;
-  return JSON.stringify([shop, event, recordId, isPaid, changedAt]);
+  // At each of its addresses, the receiver runs the same handlers for a scope. No address contains a space.
+  const scope = shop.slice(shop.indexOf(' '));
+  return JSON.stringify([scope, event, recordId, isPaid, changedAt]);
 }
 
 /** The states of missed deliveries that the receiver has handled under another id. */

@@ -87,17 +87,20 @@ describe('a receiver behind a proxy that drops the id of each delivery', () => {
 describe('a copy of a handled delivery, under an id of its own', () => {
   /** A copy of whl_1, such as of a manual retry or of a second endpoint at the same address. */
   const copy = (changes = {}) => entry(2, { payload: paid(1), ...changes });
+  const url = [URL, `${URL}/b`];
+  const endpoints = url.map((one) => ({ ...ENDPOINT, url: one }));
 
   test.each([
     ['missed', {}],
     ['answered by a maintenance page', { response_code: 200, response: '<h1>Back soon</h1>' }],
+    ['missed at another address', { url: `${URL}/b` }],
   ])('is unsafe if it was %s', async (_, changes) => {
     for (const inOrder of [(logs: Entry[]) => logs, (logs: Entry[]) => logs.reverse()]) {
       const shop = openPlain();
       const logs = inOrder([copy(changes), await answered(shop, entry(1))]);
       for (const apply of [false, true]) {
-        const all = [...logs, await live(shop)];
-        const { deliveries, complete } = await recoverFrom({ logs: all }, shop, { apply });
+        const provided = { logs: [...logs, await live(shop)], endpoints };
+        const { deliveries, complete } = await recoverFrom(provided, shop, { url, apply });
         expect(deliveries.map(({ outcome }) => outcome)).toEqual(['unsafe']);
         expect([complete, shop.delivered]).toEqual([false, ['ord_1']]);
       }
@@ -162,10 +165,8 @@ describe('a copy of a handled delivery, under an id of its own', () => {
     ['of another state', { payload: paid(1, { updated_at: ago(MINUTE) }) }],
     ['of another shop', { url: `${URL}/b` }],
   ])('runs if it is %s', async (_, changes) => {
-    const shop = openPlain();
+    const shop = openPlain({ secret: ({ url: at = '' }) => ({ secret: SECRET, scope: at }) });
     const logs = [copy(changes), await answered(shop, entry(1)), await live(shop)];
-    const url = [URL, `${URL}/b`];
-    const endpoints = url.map((one) => ({ ...ENDPOINT, url: one }));
     const { deliveries } = await recoverFrom({ logs, endpoints }, shop, { url });
     expect(deliveries.map(({ outcome }) => outcome)).toEqual(['handled']);
   });
