@@ -174,6 +174,22 @@ describe('recreateEndpoint', () => {
     expect(provided.endpoints).toMatchObject([{ url, enabled: true }, ENDPOINT]);
   });
 
+  test('creates one endpoint for two with the same events, even if the answer does not show the events', async () => {
+    let created = 0;
+    const provided: Provided = {
+      ...{ logs: [], endpoints: [DISABLED, { ...DISABLED, id: 'ep_8' }] },
+      onRequest(path) {
+        if (!path.startsWith('POST')) return undefined;
+        created += 1;
+        // Otherwise, recovery might create endpoints forever.
+        const status = created === 1 ? 201 : 400;
+        return Response.json({ id: 'ep_2', url: URL, enabled: true }, { status });
+      },
+    };
+    await recoverFrom(provided, openShop(), recreating());
+    expect(created).toBe(1);
+  });
+
   test.each([
     ['cannot be deleted, and reports that', 403, ['forbidden']],
     ['was deleted by another recovery, without an error', 404, []],

@@ -44,6 +44,11 @@ describe('a list', () => {
     expect(await readAll(turned, total)).toBe(pages);
   });
 
+  test('goes on after any number of pages that were met before, if new ones come between them', async () => {
+    const idOf = (page: number) => `ord_${page % 5 === 4 ? page - 3 : page}`;
+    expect(await read(idOf, 100)).toBe(100);
+  });
+
   test('may have as many pages as the limit allows', async () => {
     expect(await read((page) => `ord_${page}`, MAX_PAGES)).toBe(MAX_PAGES);
   });

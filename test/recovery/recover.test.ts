@@ -49,6 +49,7 @@ describe('missed deliveries', () => {
       { next_retry_at: ago(-MINUTE) },
       'refused',
     ],
+    ['answered 300', { response_code: 300 }, 'refused'],
     ['answered 302', { response_code: 302 }, 'refused'],
     ['has a young 0', { response_code: 0, retries: 0, updated_at: ago(MINUTE) }, undefined],
     ['has an old 0', { response_code: 0, retries: 0 }, 'unanswered'],

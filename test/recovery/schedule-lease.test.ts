@@ -13,12 +13,15 @@ beforeEach(() => {
 function begin(
   { receiver }: Pick<ReturnType<typeof openShop>, 'receiver'>,
   onResult: () => void,
-  { interval = '1s', url = URL } = {},
+  { interval = '1s', url = URL }: { interval?: string; url?: string | readonly string[] } = {},
 ) {
   return reconcile.every(interval, {
     ...{
       receiver,
-      client: provider({ logs: [], endpoints: [{ ...ENDPOINT, url }] }),
+      client: provider({
+        logs: [],
+        endpoints: [url].flat().map((one) => ({ ...ENDPOINT, url: one })),
+      }),
       url,
       onResult,
     },
@@ -67,4 +70,14 @@ test('the schedules of two addresses of one receiver both run, and so do two at 
   await vi.advanceTimersByTimeAsync(2_500);
   await Promise.all(schedules.map((schedule) => schedule.stop()));
   expect(ran.sort()).toEqual(['books', 'books', 'music', 'music', 'slow']);
+});
+
+test('the schedules of two processes that name the same addresses in another order run once per interval', async () => {
+  const shop = openShop();
+  const onResult = vi.fn();
+  const urls = [URL, 'https://music.example/webhooks'];
+  const schedules = [urls, urls.toReversed()].map((url) => begin(shop, onResult, { url }));
+  await vi.advanceTimersByTimeAsync(2_500);
+  await Promise.all(schedules.map((schedule) => schedule.stop()));
+  expect(onResult).toHaveBeenCalledTimes(2);
 });
