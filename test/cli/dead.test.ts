@@ -543,6 +543,21 @@ describe('storefront-webhooks dead, over SQLite', () => {
     expect(left).toMatchObject([{ orderId: 'ord_2', state: 'failing' }]);
   });
 
+  test('leaves alone what fails in another shop that has an order of the same id', async () => {
+    const file = join(folder, 'shop.db');
+    const { store, close } = await openStore(file);
+    await leaveDead(store, ['ord_1']);
+    const other = { secret: SECRET, store, scope: 'games', hooks: { onError() {} } };
+    const failing = createReceiver(other).on('order:paid', () => Promise.reject(new Error('no')));
+    await deliver(failing, paidOrder({ id: 'ord_1' }));
+    const shop = await openShop(store);
+    const { status } = await run(['dead', 'redrive', file, '--apply', '--to', shop.url], { env });
+    expect([status, shop.delivered]).toEqual([0, ['ord_1']]);
+    const left = (await run(['dead', 'list', file])).records();
+    expect(left).toMatchObject([{ scope: 'games', state: 'failing' }]);
+    await close();
+  });
+
   test('runs the deliveries in the order in which they were received, also over --max', async () => {
     const file = join(folder, 'shop.db');
     const database = new Database(file);
