@@ -132,6 +132,7 @@ describe('storefront-webhooks doctor', () => {
     ['between', 'the genuine one', sign(sent)],
     ['both', 'another wrong one', sign('a third body')],
     ['before', 'none', ''],
+    ['before', 'the same one in capital letters', sign('another body').toUpperCase()],
   ])(
     'finds %s if a recording has a wrong signature and the nearer one has %s',
     async (changed, _, signature) => {
