@@ -110,6 +110,15 @@ describe('storefront-webhooks doctor', () => {
     expect([status, JSON.parse(stdout).result]).toEqual([0, 'genuine']);
   });
 
+  test('marks the first byte that differs, also far from the beginning', async () => {
+    const file = save('rewritten.json', sent.replace('.0', ''));
+    const { lines } = await runInTerminal(120, ['doctor', file, sign(sent)], { env });
+    const at = lines.findIndex((line) => line.trim() === '^^');
+    const column = lines[at]?.indexOf('^^') ?? 0;
+    const marked = lines.slice(at - 2, at).map((line) => line.slice(column, column + 2));
+    expect(marked).toEqual(['.', '}'].map((sign) => Buffer.from(sign).toString('hex')));
+  });
+
   test('names the hop that changed the body, from two recordings', async () => {
     const edge = recording('edge.hook.json', sent);
     const { status, stdout } = await run(
