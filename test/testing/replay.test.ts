@@ -580,6 +580,14 @@ describe('a fixture', () => {
     expect(await replay(makeReceiver(), { ...kept, signing })).toMatchObject({ status });
   });
 
+  test('keeps the place and the spelling of a header that is signed again', async () => {
+    const headers: Fixture['headers'] = [['x-service-signature', 'old'], ...paid.headers];
+    const { seen, handler } = makeRecorder();
+    await replay(handler, { ...paid, headers }, { secret });
+    const names = seen[0]?.headers.map(([name]) => name);
+    expect(names?.slice(-headers.length)).toEqual(headers.map(([name]) => name));
+  });
+
   test('keeps its method', async () => {
     const put = { ...paid, method: 'PUT' };
     for (const target of [
