@@ -13,6 +13,18 @@ export interface Finding {
   readonly bytes: number;
 }
 
+/** If nothing can be tried: the cause, and what to change. */
+const NO_HMAC = [
+  'The signature cannot be an HMAC-SHA512, so nothing was tried.',
+  'give the whole value of the signature header, as it arrived. If this is all that arrived, the sender does not sign with HMAC-SHA512, or a proxy has changed or removed the header.',
+] as const;
+
+const UNEXPLAINED =
+  'transformations of body and secret were tried, and none of them explains it. The sender used a secret that was not given, or the body was changed in another way.';
+
+const COMPARE_SECRETS =
+  'compare the secret with the one in the dashboard of this account, and give each secret that may be in use: --secret-env OLD --secret-env NEW. To save the body as it arrives: npx storefront-webhooks record.';
+
 /** Returns the lines for a diagnosis in a terminal. */
 export function toLines(
   { diagnosis, change, hop, bytes }: Finding,
@@ -24,45 +36,19 @@ export function toLines(
   if (diagnosis.result === 'genuine')
     return [paint.green(`The signature matches these ${bytes} bytes.`), ...beside, ...between];
   const head = paint.red(`The signature does not match these ${bytes} bytes.`);
-  if (diagnosis.result === 'unexplained' && diagnosis.tried === 0)
+  if (diagnosis.result === 'unexplained') {
+    const { tried, notTried } = diagnosis;
+    const [why, toDo] = tried === 0 ? NO_HMAC : [`${tried} ${UNEXPLAINED}`, COMPARE_SECRETS];
+    const left = `too many to try them all: ${notTried.join('; ')}. Try a smaller delivery.`;
     return [
       head,
-      ...safeLines(
-        '  why:    ',
-        'The signature cannot be an HMAC-SHA512, so nothing was tried.',
-        columns,
-      ),
-      ...safeLines(
-        '  change: ',
-        'give the whole value of the signature header, as it arrived. If this is all that arrived, the sender does not sign with HMAC-SHA512, or a proxy has changed or removed the header.',
-        columns,
-      ),
+      ...safeLines('  why:    ', why, columns),
+      ...(notTried.length === 0 ? [] : safeLines('  left:   ', left, columns)),
+      ...safeLines('  change: ', toDo, columns),
       ...beside,
       ...between,
     ];
-  if (diagnosis.result === 'unexplained')
-    return [
-      head,
-      ...safeLines(
-        '  why:    ',
-        `${diagnosis.tried} transformations of body and secret were tried, and none of them explains it. The sender used a secret that was not given, or the body was changed in another way.`,
-        columns,
-      ),
-      ...(diagnosis.notTried.length === 0
-        ? []
-        : safeLines(
-            '  left:   ',
-            `too many to try them all: ${diagnosis.notTried.join('; ')}. Try a smaller delivery.`,
-            columns,
-          )),
-      ...safeLines(
-        '  change: ',
-        'compare the secret with the one in the dashboard of this account, and give each secret that may be in use: --secret-env OLD --secret-env NEW. To save the body as it arrives: npx storefront-webhooks record.',
-        columns,
-      ),
-      ...beside,
-      ...between,
-    ];
+  }
   return [
     head,
     ...diagnosis.steps.flatMap(({ message }, index) =>
