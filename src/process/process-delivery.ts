@@ -94,7 +94,7 @@ export class Processing {
         ? this.#park(delivery, describeError(first.error))
         : { outcome: 'failed', ran: [] };
     }
-    const toRun = [...routes, ...broken.map(failing)];
+    const toRun = first ? [...routes, ...broken.map(failing)] : routes;
     const result = await this.#processBy(toRun, delivery, how);
     return result.outcome === 'rejected' || skipped.length === 0 ? result : { ...result, skipped };
   }

@@ -102,10 +102,11 @@ export class Messages {
   }
 
   /** Logs a delivery whose outcome could otherwise go unnoticed. */
-  ended({ outcome, kept, skipped, issues = [] }: Dispatched, delivery: Delivery): void {
+  ended(ended: Dispatched, delivery: Delivery): void {
+    const { outcome, skipped, issues = [] } = ended;
     if (outcome === 'ignored' && !skipped) this.#unhandledEvent(delivery);
     // If `onInvalid` has kept the delivery, the program knows about it.
-    if (outcome !== 'parked' || kept) return;
+    if (outcome !== 'parked' || ended.kept) return;
     const text = (count: number) =>
       `${count === 1 ? '' : `${count} more deliveries are parked, the latest `}${nameOf(delivery)} ` +
       whatIsWrong({ message: 'is parked: the store keeps it.', issues }) +

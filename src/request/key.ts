@@ -122,7 +122,7 @@ function hashOf(text: string): string {
 /**
  * A key is the hash of a JSON array of its parts. Joined by a separator, "a:b" + "c" and "a" + "b:c" would be one key.
  */
-function hashParts(...parts: readonly string[]): string {
+function hashParts(parts: readonly string[]): string {
   return sha2.sha256(JSON.stringify(parts));
 }
 
@@ -146,10 +146,12 @@ export function deliveryKey(keyBy: KeyBy, parts: KeyParts, payload?: unknown): s
   if (typeof keyBy === 'function') {
     const own = isJsonObject(payload) ? keyBy(payload, { event: parts.event }) : undefined;
     if (own === undefined) return deliveryKey('delivery', parts);
-    return hashParts('payload', scope, event, checkOwnKey(own, 'keyBy has to return'));
+    return hashParts(['payload', scope, event, checkOwnKey(own, 'keyBy has to return')]);
   }
-  const named = { delivery: [id, event, content], content: [event, content], id: [id] };
-  return hashParts(keyBy, scope, ...named[keyBy]);
+  if (keyBy === 'id') return hashParts([keyBy, scope, id]);
+  return keyBy === 'content'
+    ? hashParts([keyBy, scope, event, content])
+    : hashParts([keyBy, scope, id, event, content]);
 }
 
 /** No text, or that of a missing value in a template: two orders without the field would get the same key. */
@@ -179,7 +181,7 @@ export function invalidKey(
   { scope, id, event }: Omit<KeyParts, 'content'>,
   rawBody: Uint8Array,
 ): string {
-  return hashParts('invalid', scope, headerText(id), headerText(event), sha2.sha256(rawBody));
+  return hashParts(['invalid', scope, headerText(id), headerText(event), sha2.sha256(rawBody)]);
 }
 
 /**
@@ -192,25 +194,25 @@ export function unprovenKey(
   proof: string,
 ): string {
   const claimed = [scope, headerText(id), headerText(event), proof];
-  return hashParts('unproven', ...claimed, sha2.sha256(rawBody));
+  return hashParts(['unproven', ...claimed, sha2.sha256(rawBody)]);
 }
 
 /** The idempotency key of an effect. */
 export function effectKey(scope: string, handler: string, key: string): string {
-  return hashParts('effect', scope, handler, key);
+  return hashParts(['effect', scope, handler, key]);
 }
 
 /** The idempotency key of goods. Never equal to the key of an effect, whatever the names. */
 export function goodsKey(scope: string, key: string): string {
-  return hashParts('goods', scope, key);
+  return hashParts(['goods', scope, key]);
 }
 
 /** The key of a named lease, which belongs to no delivery and no effect. */
 export function leaseKey(scope: string, name: string): string {
-  return hashParts('lease', scope, name);
+  return hashParts(['lease', scope, name]);
 }
 
 /** The key under which a handler remembers the newest state of a record. */
 export function newestKey(scope: string, handler: string, record: string): string {
-  return hashParts('newest', scope, handler, record);
+  return hashParts(['newest', scope, handler, record]);
 }
