@@ -1,6 +1,9 @@
-import { type Call, toText } from './calls.js';
+import { toText } from './calls.js';
 import { toRows } from './client.js';
+import { COMMIT, hasCommitted } from './postgres-js.js';
 import { ignore, type Results, type Session } from './session.js';
+import { runsTexts } from './stay-awake.js';
+import { rolledBack } from './transaction.js';
 
 /** A session of a driver that begins and ends transactions by itself. */
 export function openBegun<Tx>(
@@ -12,20 +15,18 @@ export function openBegun<Tx>(
       const ending = new Promise<void>((commit, rollBack) => {
         end = { commit, rollBack: () => rollBack(new Error('ROLLBACK')) };
       });
-      const run = (calls: readonly Call[]) => runTexts(tx, calls.map(toText).join('; '));
       const rollBack = async () => {
         end?.rollBack();
         await begun.catch(ignore);
       };
       resolve({
         tx,
-        begin: run,
+        begin: async (calls) => toResults(await runTexts(tx, calls.map(toText))),
         async commit(calls) {
           try {
-            const results = await run(calls);
+            await runLast(tx, calls.map(toText));
             end?.commit();
             await begun;
-            return results;
           } catch (error) {
             end?.rollBack();
             throw error;
@@ -44,10 +45,17 @@ type MultiClient =
   | { unsafe(text: string): PromiseLike<unknown> }
   | { exec(text: string): PromiseLike<unknown> };
 
-async function runTexts(tx: unknown, text: string): Promise<Results> {
+async function runTexts(tx: unknown, texts: readonly string[]): Promise<unknown> {
   // A transaction of postgres.js or of PGlite.
   const client = tx as MultiClient;
-  return toResults(await ('unsafe' in client ? client.unsafe(text) : client.exec(text)));
+  const text = texts.join('; ');
+  return 'unsafe' in client ? client.unsafe(text) : client.exec(text);
+}
+
+/** Runs the last statements of a transaction. PGlite commits it by itself. */
+async function runLast(tx: unknown, texts: readonly string[]): Promise<void> {
+  if (!runsTexts(tx)) await runTexts(tx, texts);
+  else if (!hasCommitted(await runTexts(tx, [...texts, COMMIT]))) throw rolledBack();
 }
 
 function toResults(results: unknown): Results {

@@ -54,11 +54,10 @@ class PoolSession<Tx> implements Session<Tx> {
     return (Array.isArray(results) ? results : [results]).map((one) => toRows(one));
   }
 
-  async commit(calls: readonly Call[]): Promise<Results> {
+  async commit(calls: readonly Call[]): Promise<void> {
     try {
-      const results = await this.#run(`${this.#prepared.text(this.tx, calls)}; COMMIT`);
+      await this.#run(`${this.#prepared.text(this.tx, calls)}; COMMIT`);
       this.#end(false);
-      return results;
     } catch (error) {
       this.#end(true);
       throw error;

@@ -1,3 +1,4 @@
+import { optionOf } from '../size-limits.js';
 import { Gate } from './gate.js';
 import { guardRun } from './guard-postgres-js.js';
 import { CopyGate, endsSilence, stayAwake } from './stay-awake.js';
@@ -8,7 +9,23 @@ export interface PostgresJs<Tx> {
 }
 
 /**
- * Runs a transaction of postgres.js so that it survives the loss of its connection.
+ * Commits, and begins an empty transaction for postgres.js to end.
+ *
+ * The driver prepares its own COMMIT, and does not look at the answer. Behind a pooler such as PgBouncer, another
+ * connection may not have that statement. The driver then repeats it in a transaction that has failed: PostgreSQL rolls
+ * back, and the driver reports a success. This text is never prepared. Without the SELECT, the driver would keep only
+ * the answer to BEGIN.
+ */
+export const COMMIT = 'COMMIT; SELECT 1; BEGIN';
+
+/** Returns whether PostgreSQL has committed: the results are those of statements that end with {@link COMMIT}. */
+export function hasCommitted(results: unknown): boolean {
+  return Array.isArray(results) && optionOf(results.at(-2), 'command') === 'COMMIT';
+}
+
+/**
+ * Runs a transaction of postgres.js so that it survives the loss of its connection. The function has to commit,
+ * with {@link COMMIT}.
  *
  * If the connection ends, postgres.js rejects `begin`, but still accepts statements of that transaction, even its
  * own ROLLBACK. It writes them to a closed socket, which ends the process, or to a new one, outside of the
@@ -21,10 +38,12 @@ export async function throughPostgresJs<Tx>(
   const awake = endsSilence(sql) ? new CopyGate() : undefined;
   const life = awake ?? new Gate();
   let first: { readonly error: unknown } | undefined;
+  let isCommitted = false;
   const noting = async (tx: Tx) => {
     const stop = awake && stayAwake(tx, awake);
     try {
       await run(tx);
+      isCommitted = true;
     } catch (error) {
       first = { error };
       throw error;
@@ -35,6 +54,8 @@ export async function throughPostgresJs<Tx>(
   try {
     await sql.begin('', guardRun(noting, life));
   } catch (error) {
+    // Only the empty transaction has failed.
+    if (isCommitted) return;
     // If the ROLLBACK failed too, postgres.js throws that error instead of the first.
     throw first ? first.error : error;
   } finally {

@@ -10,7 +10,7 @@ export interface Session<Tx> {
   /** Begins the transaction and runs statements, in one trip where the driver can. */
   begin(calls: readonly Call[]): Promise<Results>;
   /** Runs statements and commits, if none of them fails. */
-  commit(calls: readonly Call[]): Promise<Results>;
+  commit(calls: readonly Call[]): Promise<void>;
   rollBack(): Promise<void>;
   /** Gives the connection up: the server rolls back, at the latest after its time limit. */
   destroy(): void;

@@ -7,7 +7,7 @@ const PING_MS = 2_000;
 /** In 15 minutes. After that, the limit ends the transaction of work that never ends, and so frees its locks. */
 const MAX_PINGS = 450;
 
-interface Pinged {
+export interface RunsTexts {
   unsafe(text: string): PromiseLike<unknown>;
 }
 
@@ -32,7 +32,7 @@ export function endsSilence(sql: unknown): boolean {
  * failed. The next one waits for its answer: each write would extend the life of a connection that is dead.
  */
 export function stayAwake(tx: unknown, gate: CopyGate): () => void {
-  if (!isPinged(tx)) return () => {};
+  if (!runsTexts(tx)) return () => {};
   let isAnswered = true;
   let pings = 0;
   const timer = setInterval(async () => {
@@ -47,6 +47,6 @@ export function stayAwake(tx: unknown, gate: CopyGate): () => void {
   return () => clearInterval(timer);
 }
 
-function isPinged(tx: unknown): tx is Pinged {
+export function runsTexts(tx: unknown): tx is RunsTexts {
   return hasMethods(tx, 'unsafe');
 }

@@ -52,8 +52,9 @@ export interface PostgresStoreOptions {
   /**
    * Whether the server keeps the statements of each delivery prepared, by name, so that it need not parse and plan
    * them every time. Pass `false` behind a pooler that may run each statement on another connection, such as
-   * PgBouncer in transaction mode before 1.21, or without its `max_prepared_statements`. postgres.js has its own
-   * option for this, and PGlite prepares nothing. Default: true, until such a pooler rejects a statement.
+   * PgBouncer in transaction mode before 1.21, or without its `max_prepared_statements`. With postgres.js, this
+   * option has no effect: pass `prepare: false` to `postgres()` instead. PGlite prepares nothing. Default: true,
+   * until such a pooler rejects a statement.
    */
   readonly prepare?: boolean;
 }
@@ -63,7 +64,7 @@ export interface PostgresStoreOptions {
  * uses those of {@link postgresSchema}. Simultaneous claims share one statement.
  *
  * The server keeps the statements of each delivery prepared. Behind a pooler that does not support that, such as
- * PgBouncer in transaction mode before 1.21, pass `{ prepare: false }`.
+ * PgBouncer in transaction mode before 1.21, pass `{ prepare: false }`, with postgres.js to `postgres()`.
  *
  * @param client - Use a separate pool: a single connection can be lost. Never pass a connection on which
  *   transactions run: a rollback would undo the store's writes. If handlers occupy all connections of a pool, the

@@ -4,8 +4,9 @@ import { SILENCE_MS } from '../guard.js';
 import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';
 import type { Value } from './client.js';
-import { type PostgresJs, throughPostgresJs } from './postgres-js.js';
+import { COMMIT, hasCommitted, type PostgresJs, throughPostgresJs } from './postgres-js.js';
 import { ignore } from './session.js';
+import { runsTexts } from './stay-awake.js';
 
 /** A client from a pool of `pg`. */
 export interface PgPoolClient {
@@ -49,7 +50,13 @@ export type Begin<Tx> = (run: (tx: Tx) => Promise<void>) => Promise<void>;
 export function toBegin<Tx>(source: TransactionSource<Tx>): Begin<Tx> {
   if (hasMethods(source, 'connect') && 'totalCount' in source)
     return (run) => throughPool(source, run);
-  if (hasMethods(source, 'begin')) return (run) => throughPostgresJs(source, run);
+  if (hasMethods(source, 'begin')) {
+    return (run) =>
+      throughPostgresJs(source, async (tx) => {
+        await run(tx);
+        if (runsTexts(tx) && !hasCommitted(await tx.unsafe(COMMIT))) throw rolledBack();
+      });
+  }
   if (hasMethods(source, 'transaction') && 'waitReady' in source) {
     return async (run) => {
       await source.transaction(run);

@@ -1,6 +1,7 @@
 import pg from 'pg';
+import postgres from 'postgres';
 import { createReceiver } from 'storefront-webhooks';
-import { postgresStore } from 'storefront-webhooks/postgres';
+import { postgresLedger, postgresStore } from 'storefront-webhooks/postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TABLE } from '../../../stores/transactions.js';
 import { deliver, paidOrder, SECRET } from '../../../support/deliver.js';
@@ -65,4 +66,54 @@ withPgbouncer('behind PgBouncer in transaction mode', () => {
     expect(errors.filter((code) => code !== 'lease_lost')).toEqual([]);
     expect(errors.length).toBeLessThan(12);
   });
+
+  test.each(['transaction', 'ledger'])(
+    'no order is answered 200 and rolled back, with statements that postgres.js prepares (%s)',
+    async (kind) => {
+      const server = await startPostgres();
+      onTestFinished(() => server.remove());
+      const bouncer = await startPgbouncer(server);
+      onTestFinished(() => bouncer.close());
+      const sql = postgres(bouncer.url, {
+        max: 4,
+        fetch_types: false,
+        idle_timeout: 2,
+        connect_timeout: 5,
+      });
+      onTestFinished(() => sql.end({ timeout: 1 }));
+      const pool = new pg.Pool({ connectionString: server.url }).on('error', () => {});
+      onTestFinished(() => pool.end());
+      await pool.query(TABLE);
+      const receiver = createReceiver({
+        secret: SECRET,
+        store: postgresStore(kind === 'ledger' ? pool : sql),
+        hooks: { onError() {}, onRejected() {} },
+      });
+      const ledger = postgresLedger(sql);
+      if (kind === 'transaction') {
+        receiver.onPaid(({ payload, tx }) => tx`INSERT INTO sold VALUES (${payload.id})`, {
+          transaction: true,
+        });
+      } else {
+        receiver.onPaid((event) =>
+          ledger.transaction(sql, event, (tx) => tx`INSERT INTO sold VALUES (${event.payload.id})`),
+        );
+      }
+      const handled: string[] = [];
+      const sell = async (id: string) => {
+        // A statement that the connection does not have fails, and its delivery is sent again.
+        for (let attempt = 0; attempt < 6; attempt++) {
+          const { status } = await deliver(receiver, paidOrder({ id }), { id });
+          if (status !== 200) continue;
+          handled.push(id);
+          return;
+        }
+      };
+      await Promise.all(ORDERS.map(sell));
+      expect(handled.length).toBeGreaterThan(ORDERS.length / 2);
+      const { rows } = await pool.query('SELECT order_id FROM sold');
+      const sold = new Set(rows.map(({ order_id }) => order_id));
+      expect(handled.filter((id) => !sold.has(id))).toEqual([]);
+    },
+  );
 });
