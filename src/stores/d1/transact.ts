@@ -121,17 +121,19 @@ async function run(
   }
 }
 
+/** D1 cannot run anything for a moment, also because a query was too large, or the database is full. */
+const PASSING =
+  /is overloaded|connection lost|client disconnected|internal error|transient issue|code (?:was|has been) updated|to be reset|exceeded its (?:memory|cpu time) limit|exceeded maximum (?:db|account)|disconnected from primary|daily row|too many api requests/i;
+
+/** SQLite refuses a statement. Names and triggers word such an error, and so might word it like {@link PASSING}. */
+const REFUSED = /\bSQLITE_(?:CONSTRAINT|ERROR)\b/;
+
 /**
  * Returns whether D1 itself has failed, and not a statement of the handler. Any other error counts as the handler's: an
  * unknown one must become a dead letter in the end, and not be retried forever.
  */
 function isPassing(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    /is overloaded|connection lost|internal error|transient issue|code was updated|to be reset|disconnected from primary|daily row|too many api requests/i.test(
-      error.message,
-    )
-  );
+  return error instanceof Error && PASSING.test(error.message) && !REFUSED.test(error.message);
 }
 
 type Bind = (sql: string, ...values: unknown[]) => D1Statement;

@@ -45,6 +45,18 @@ describe('a batch of D1', () => {
     return { database, d1, store, errors, receiver, insert, selling, sold };
   }
 
+  /** Dispatches a delivery as the last attempt of a queue, which must end so, before it is received again. */
+  function lastTry(shop: ReturnType<typeof createReceiver>, outcome: 'unavailable' | 'parked') {
+    return {
+      receive: async (request: WebhookRequest) => {
+        const verified = await shop.verify(request);
+        if (verified.outcome) throw new Error('It is rejected.');
+        expect(await shop.dispatch(verified, { lastAttempt: true })).toMatchObject({ outcome });
+        return shop.receive(request);
+      },
+    };
+  }
+
   test('runs the statements in the order in which the handler adds them', async () => {
     const { database, d1, receiver, insert } = openShop();
     const shop = receiver().onPaid(async ({ payload, tx }) => {
@@ -163,34 +175,47 @@ describe('a batch of D1', () => {
 
   test.each([
     'D1 DB is overloaded. Requests queued for too long.',
+    'D1 DB is overloaded. Too many requests queued.',
     'Network connection lost.',
+    "Can't read from request stream because client disconnected.",
     'D1 DB reset because its code was updated.',
+    "The Durable Object's code has been updated, this version can no longer access storage.",
     'Internal error in D1 DB storage caused object to be reset.',
+    'Internal error while starting up D1 DB storage caused object to be reset.',
     'Cannot resolve D1 DB due to transient issue on remote node.',
     'D1 DB storage operation exceeded timeout which caused object to be reset.',
+    "D1 DB's isolate exceeded its memory limit and was reset.",
+    'D1 DB exceeded its CPU time limit and was reset.',
+    'Exceeded maximum DB size',
+    'Exceeded maximum account storage limit',
     'Too many API requests by single Worker invocation.',
   ])('that D1 cannot run for a moment is answered 503, and never dead: %s', async (why) => {
     const { d1, store, selling, sold, errors } = openShop();
     const shop = selling();
-    const lastTry = {
-      receive: async (request: WebhookRequest) => {
-        const verified = await shop.verify(request);
-        if (verified.outcome) throw new Error('It is rejected.');
-        expect(await shop.dispatch(verified, { lastAttempt: true })).toMatchObject({
-          outcome: 'unavailable',
-        });
-        return shop.receive(request);
-      },
-    };
     d1.hooks.before = () => {
       throw new Error(`D1_ERROR: ${why}`);
     };
-    expect(await deliver(lastTry, paidOrder())).toMatchObject({ status: 503 });
+    expect(await deliver(lastTry(shop, 'unavailable'), paidOrder())).toMatchObject({ status: 503 });
     expect(await store.count({ state: 'dead' })).toBe(0);
     expect(errors).toMatchObject([{ code: 'store_unavailable' }, { code: 'store_unavailable' }]);
     d1.hooks.before = () => {};
     expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
     expect(sold()).toBe(1);
+  });
+
+  test.each([
+    'UNIQUE constraint failed: sold.order_id: SQLITE_CONSTRAINT',
+    // A trigger words the error of RAISE itself.
+    'the carrier is overloaded: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_TRIGGER)',
+    'no such column: internal error at offset 7: SQLITE_ERROR',
+  ])('that fails because of a statement is dead after its last attempt: %s', async (why) => {
+    const { d1, store, selling } = openShop();
+    const shop = selling();
+    d1.hooks.before = () => {
+      throw new Error(`D1_ERROR: ${why}`);
+    };
+    expect(await deliver(lastTry(shop, 'parked'), paidOrder())).toMatchObject({ status: 200 });
+    expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
   test('of a handler that has lost its lease changes nothing', async () => {
