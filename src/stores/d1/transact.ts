@@ -1,4 +1,5 @@
-import { UsageError } from '../../errors/errors.js';
+import { UsageError, WebhookError } from '../../errors/errors.js';
+import { withTimeout } from '../../runtime/timing.js';
 import { Row } from '../sqlite/rows.js';
 import { finite } from '../sqlite/statement-store.js';
 import { DONE, NOW, STATEMENTS } from '../sqlite/statements.js';
@@ -76,11 +77,11 @@ async function run(
   /** Returns how the transaction has ended; `undefined` if it has not run, and may. */
   const look = async (): Promise<Transacted | undefined> => {
     try {
-      const { results } = await bind(FIND, fence, key, key, effect).all();
+      const { results } = await answered(bind(FIND, fence, key, key, effect).all());
       const state = stateOf(new Row(results[0]), terms);
       if (state !== 'known') return state && { state };
       // The effect was done for another delivery: only record this one.
-      const [recorded] = await purge.runWith(record);
+      const [recorded] = await answered(purge.runWith(record));
       return { state: recorded?.results.length ? 'known' : 'lost' };
     } catch (cause) {
       return { state: 'unavailable', cause };
@@ -105,20 +106,28 @@ async function run(
   await terms.begin();
   signal.throwIfAborted();
   try {
-    await purge.runWith(
-      bind(GUARD, key, fence, effect),
-      ...added,
-      ...(effect === '' ? [] : [bind(COMPLETE_EFFECT, effect, key)]),
-      record,
+    await answered(
+      purge.runWith(
+        bind(GUARD, key, fence, effect),
+        ...added,
+        ...(effect === '' ? [] : [bind(COMPLETE_EFFECT, effect, key)]),
+        record,
+      ),
     );
     return { state: 'done' };
   } catch (error) {
-    // The answer to a batch that was committed may be lost, and the guard does not say why it failed.
+    // The answer to a batch that was committed may be lost, and the guard does not say why it failed. A batch that
+    // arrives after the time limit commits with its record, or its guard finds that the lease was released.
     const after = await look();
     if (after) return after;
     if (isPassing(error)) return { state: 'unavailable', cause: error };
     throw error;
   }
+}
+
+/** Ends a call that D1 does not answer. Otherwise, it would last until the time limit of the handlers, and be their fault. */
+function answered<Value>(call: PromiseLike<Value>): Promise<Value> {
+  return withTimeout(call, 'D1');
 }
 
 /** D1 cannot run anything for a moment, also because a query was too large, or the database is full. */
@@ -133,6 +142,7 @@ const REFUSED = /\bSQLITE_(?:CONSTRAINT|ERROR)\b/;
  * unknown one must become a dead letter in the end, and not be retried forever.
  */
 function isPassing(error: unknown): boolean {
+  if (error instanceof WebhookError) return error.code === 'timed_out';
   return error instanceof Error && PASSING.test(error.message) && !REFUSED.test(error.message);
 }
 

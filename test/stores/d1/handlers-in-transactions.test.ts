@@ -218,6 +218,79 @@ describe('a batch of D1', () => {
     expect(await store.count({ state: 'dead' })).toBe(1);
   });
 
+  describe('on a D1 that does not answer', () => {
+    const isLook = (query: string) => query.includes('AS effect');
+
+    function openSilent() {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const opened = openShop();
+      const shop = opened.selling();
+      const silent = gate();
+      /** Delivers until the time limit of D1 is over, and returns the result. */
+      const deliverSlowly = async () => {
+        const delivering = deliver(shop, paidOrder());
+        await vi.advanceTimersByTimeAsync(10_500);
+        return delivering;
+      };
+      return { ...opened, shop, silent, deliverSlowly };
+    }
+
+    const message = expect.stringContaining('D1 did not answer within 10000 ms.');
+    const SILENT = { code: 'store_unavailable', cause: { code: 'timed_out', message } };
+
+    test('is not made if the look hangs, which is answered 503 and names D1', async () => {
+      const { d1, shop, errors, deliverSlowly, sold } = openSilent();
+      d1.hooks.statement = (query) => (isLook(query) ? new Promise(() => {}) : undefined);
+      expect(await deliverSlowly()).toMatchObject({ status: 503, outcome: 'unavailable' });
+      expect(errors).toMatchObject([SILENT]);
+      d1.hooks.statement = () => {};
+      expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+      expect(sold()).toBe(1);
+    });
+
+    test('counts as done if the look after the time limit finds its record', async () => {
+      const { d1, shop, errors, deliverSlowly, sold } = openSilent();
+      d1.hooks.after = () => new Promise(() => {});
+      expect(await deliverSlowly()).toMatchObject({ status: 200, outcome: 'handled' });
+      expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+      expect([sold(), errors]).toEqual([1, []]);
+    });
+
+    test('changes nothing if it arrives after the delivery was answered 503', async () => {
+      const { d1, shop, errors, silent, deliverSlowly, sold } = openSilent();
+      const refused = gate();
+      const batch = d1.batch.bind(d1);
+      d1.batch = (statements) => batch(statements).finally(refused.open);
+      d1.hooks.before = () => silent.opened;
+      expect(await deliverSlowly()).toMatchObject({ status: 503, outcome: 'unavailable' });
+      expect(errors).toMatchObject([SILENT]);
+      silent.open();
+      await refused.opened;
+      expect(sold()).toBe(0);
+      expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'handled' });
+      expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+      expect(sold()).toBe(1);
+    });
+
+    test('is found by the next attempt if it commits after the time limit', async () => {
+      const { d1, shop, errors, silent, sold } = openSilent();
+      d1.hooks.before = () => silent.opened;
+      let looks = 0;
+      d1.hooks.statement = (query) =>
+        isLook(query) && ++looks === 2 ? new Promise(() => {}) : undefined;
+      const delivering = deliver(shop, paidOrder());
+      await vi.advanceTimersByTimeAsync(15_000);
+      expect([looks, sold()]).toEqual([2, 0]);
+      silent.open();
+      await vi.advanceTimersByTimeAsync(5_500);
+      expect([await delivering, sold()]).toMatchObject([{ status: 503 }, 1]);
+      expect(errors).toMatchObject([SILENT, { code: 'lease_lost' }]);
+      expect(await deliver(shop, paidOrder())).toMatchObject({ outcome: 'duplicate' });
+      expect(sold()).toBe(1);
+    });
+  });
+
   test('of a handler that has lost its lease changes nothing', async () => {
     const { database, d1, selling, sold, errors } = openShop();
     const shop = selling();

@@ -4,18 +4,27 @@ import type { D1Client, D1Statement } from 'storefront-webhooks/cloudflare';
 /** Ends the lease of a process that has died: on D1, no transaction shows that its handler is gone. */
 export const EXPIRE = `UPDATE webhook_delivery SET not_before = not_before - 100000 WHERE state = 'leased'`;
 
+interface Hooks {
+  before?: () => void | Promise<void>;
+  after?: () => void | Promise<void>;
+  statement?: (query: string) => void | Promise<void>;
+}
+
 /** D1 is SQLite behind statements and batches. The tests of `test/full/` run on the real one. */
 export class D1OverLibsql implements D1Client {
   readonly #database: Database.Database;
-  /** Called before each batch, and after each that was committed. It may throw, as a lost connection does. */
-  readonly hooks: { before?: () => void | Promise<void>; after?: () => void | Promise<void> } = {};
+  /**
+   * Called before each batch, after each that was committed, and before each statement outside a batch. It may throw, as
+   * a lost connection does.
+   */
+  readonly hooks: Hooks = {};
 
   constructor(database: Database.Database) {
     this.#database = database;
   }
 
   prepare(query: string): Statement {
-    return new Statement(this.#database, query);
+    return new Statement(this.#database, this.hooks, query);
   }
 
   async batch(statements: D1Statement[]): Promise<{ results: unknown[] }[]> {
@@ -39,20 +48,28 @@ export class D1OverLibsql implements D1Client {
 
 class Statement implements D1Statement {
   readonly #database: Database.Database;
+  readonly #hooks: Hooks;
   readonly query: string;
   readonly values: readonly unknown[];
 
-  constructor(database: Database.Database, query: string, values: readonly unknown[] = []) {
+  constructor(
+    database: Database.Database,
+    hooks: Hooks,
+    query: string,
+    values: readonly unknown[] = [],
+  ) {
     this.#database = database;
+    this.#hooks = hooks;
     this.query = query;
     this.values = values;
   }
 
   bind(...values: unknown[]): Statement {
-    return new Statement(this.#database, this.query, values);
+    return new Statement(this.#database, this.#hooks, this.query, values);
   }
 
   async all(): Promise<{ results: unknown[] }> {
+    await this.#hooks.statement?.(this.query);
     return { results: this.run() };
   }
 
