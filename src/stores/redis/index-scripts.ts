@@ -131,9 +131,23 @@ return '=' .. redis.call('INFO', 'memory') .. redis.call('INFO', 'persistence')
 
 /**
  * KEYS: the key that records the layout, as "layout beside". Records the layout of this version if that is newer.
- * Returns the recorded layout if this version is not compatible with it, and otherwise an empty reply.
+ * Returns the recorded layout if this version is not compatible with it, and otherwise an empty reply; or, after a "!",
+ * the command that the user of the client may not run. Without SET, for example, a delivery would be handled, never
+ * recorded as done, and handled again.
  */
 export const RECORD_LAYOUT = new Script(`
+-- On a key that does not exist, each changes nothing.
+local none = KEYS[1] .. ':none'
+for _, call in ipairs({ {'GET', none}, {'SET', none, '', 'XX'}, {'DEL', none}, {'PERSIST', none},
+  {'PEXPIREAT', none, 1}, {'HMGET', none, 's'}, {'HGET', none, 's'}, {'HKEYS', none}, {'HEXISTS', none, 's'},
+  {'ZADD', none, 'XX', 1, 'k'}, {'ZREM', none, 'k'} }) do
+  local reply = redis.pcall(unpack(call))
+  local refusal = type(reply) == 'table' and reply.err or ''
+  -- Redis 7.0, and other versions.
+  if string.find(refusal, 'run this command') or string.find(refusal, 'permissions to run') then
+    return '=!' .. call[1]
+  end
+end
 local found = redis.call('GET', KEYS[1]) or ''
 local layout, beside = string.match(found, '^(%d+) (%d+)$')
 if beside and tonumber(beside) > ${LAYOUT} then return '=' .. found end

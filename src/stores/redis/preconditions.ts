@@ -29,3 +29,12 @@ export function refuseReply(error: unknown): never {
     { cause: error },
   );
 }
+
+/** The error for a user of the server who may not run a command of the scripts. */
+export function commandRefused(command: string): UsageError {
+  return new UsageError(
+    'client_invalid',
+    `The user of the Redis client may not run ${command}, which the scripts of the store call. Give the user the ` +
+      'commands that docs/stores.md lists under Redis.',
+  );
+}

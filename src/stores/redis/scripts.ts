@@ -73,11 +73,12 @@ export const FENCED = deliveriesScript(
   `
 local function remember(keep, fence, purge_at)
   keep = purge_at >= ${EVER} and purge_at or math.max(keep, purge_at - now)
-  -- First: it frees memory, and a script that has begun to write may go on where memory is full.
-  redis.call('DEL', delivery)
+  -- First: a script that has begun to write may go on where memory is full. SET replaces the hash: the lease stays
+  -- if the server refuses either.
   redis.call('ZREM', open, key)
   if keep >= ${EVER} then redis.call('SET', delivery, int(fence))
-  elseif keep > 0 then redis.call('SET', delivery, int(fence), 'PX', int(keep)) end
+  elseif keep > 0 then redis.call('SET', delivery, int(fence), 'PX', int(keep))
+  else redis.call('DEL', delivery) end
   return 'true'
 end
 

@@ -19,7 +19,7 @@ import { COUNT, COUNT_READ, OLD_DEAD, OLD_OPEN, RECORD_LAYOUT } from './index-sc
 import { integer, LAYOUT_KEY } from './layout.js';
 import { limitsOf } from './limits.js';
 import { list } from './list.js';
-import { checkClient, refuseReply } from './preconditions.js';
+import { checkClient, commandRefused, refuseReply } from './preconditions.js';
 import type { Script } from './script.js';
 import { scriptCallsOf } from './script-calls.js';
 import { CLAIM, FENCED, NO_BODY } from './scripts.js';
@@ -204,6 +204,7 @@ class RedisStore implements StoreVerbs {
   async #checkLayout(): Promise<void> {
     checkClient(this.#client);
     const newer = await RECORD_LAYOUT.run(this.#calls, [LAYOUT_KEY], []).catch(refuseReply);
+    if (newer.startsWith('!')) throw commandRefused(newer.slice(1));
     const [layout = 0, beside = 0] = newer.split(' ').map(Number);
     checkLayout({ layout, beside }, 'Redis');
   }
