@@ -40,7 +40,7 @@ export interface OutcomeInfo {
   readonly scope: string;
   readonly source: DeliverySource;
   readonly outcome: Outcome;
-  /** The names of the handlers that finished. */
+  /** The names of the handlers that finished in this attempt. Empty if the time ran out or the lease was lost. */
   readonly ran: readonly string[];
   /**
    * The names of the handlers that were skipped because of their `when`. If all were, the outcome is `ignored`.

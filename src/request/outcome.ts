@@ -122,7 +122,7 @@ export type Result = Dispatched | Rejection;
 /** The result of a verified delivery. */
 export interface Dispatched {
   readonly outcome: Exclude<Outcome, 'rejected'>;
-  /** The names of the handlers that finished in this attempt. */
+  /** The names of the handlers that finished in this attempt. Empty if the time ran out or the lease was lost. */
   readonly ran: readonly string[];
   /** The names of the handlers that were skipped because of their `when`; absent if all ran. */
   readonly skipped?: readonly string[] | undefined;
