@@ -25,6 +25,7 @@ import {
   toQuery,
   type Value,
 } from './client.js';
+import { leavingStandby } from './demoted.js';
 import { LeaseWrites } from './lease-writes.js';
 import { connectionsOf, limitsOf } from './limits.js';
 import { COLLIDED, retrying } from './retry.js';
@@ -145,7 +146,7 @@ class PostgresStore implements StoreVerbs {
     });
     this.whenSilent = whenSilent;
     this.#prepares = prepares;
-    const query = toQuery(client);
+    const query = leavingStandby(client, toQuery(client));
     this.#query = retrying(query);
     this.#queryEffects = retrying(query, COLLIDED);
     this.#schema = new Schema(query, client);
