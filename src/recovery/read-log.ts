@@ -120,7 +120,9 @@ export async function readLog(
         counts[found.status] += 1;
         const isLeft = found.status === 'queued' && !queued;
         const known = missed.get(entry.id);
-        if (found.status === 'done') copies.addHandled(found);
+        // At a delivery that was ignored, nothing has run that a copy could repeat.
+        if (found.status === 'done' && found.receipt?.outcome !== 'ignored')
+          copies.addHandled(found);
         // A retry has brought it since the last reading.
         if (found.status === 'done' && !again.has(entry.id) && !isAnother(found, known))
           missed.delete(entry.id);

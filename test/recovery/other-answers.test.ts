@@ -1,3 +1,4 @@
+import { createReceiver } from 'storefront-webhooks';
 import { sign } from 'storefront-webhooks/testing';
 import { describe, expect, test } from 'vitest';
 import { SECRET } from '../support/deliver.js';
@@ -106,6 +107,25 @@ describe('a copy of a handled delivery, under an id of its own', () => {
       }
     }
   });
+
+  test.each(url)(
+    'runs if the original was ignored, because no handler was there yet (%s)',
+    async (at) => {
+      const shop = openPlain();
+      const early = createReceiver({ secret: SECRET, store: shop.store }).on(
+        'query:created',
+        () => {},
+      );
+      const logs = [
+        copy({ url: at }),
+        await answered({ receiver: early }, entry(1)),
+        await live(shop),
+      ];
+      const { deliveries, complete } = await recoverFrom({ logs, endpoints }, shop, { url });
+      expect(deliveries.map(({ outcome }) => outcome)).toEqual(['handled']);
+      expect([complete, shop.delivered]).toEqual([true, ['ord_1']]);
+    },
+  );
 
   test('is unsafe if recovery has handled the original, in the same run or an earlier one', async () => {
     const shop = openPlain();
