@@ -33,13 +33,15 @@ export class DoneBefore {
     const keys = await this.#keysOf(read);
     if (!keys) return false;
     try {
-      const { own, effects } = keys;
+      const { own, effects, fits } = keys;
       const other = otherKey?.() ?? own;
       const asked = [...new Set([own, other, ...effects])];
       const found = await this.#receiver.findDone(asked);
       // Another question, asked at the same time, may have failed.
       this.#isDown ||= found === undefined;
       const done = new Set(found);
+      // A delivery that `onInvalid` has kept is done under its own key, and no handler has run.
+      if (!fits) done.delete(own);
       return (
         done.has(own) ||
         done.has(other) ||

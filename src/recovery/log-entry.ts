@@ -133,9 +133,15 @@ async function statusInQueue(
 ): Promise<'done' | 'queued'> {
   if (isYoungerThan(pendingAfterMs, entry, now)) return 'done';
   const done = await receiver.findDone([key]);
-  if (done?.length !== 0) return 'done';
+  // A delivery that `onInvalid` has kept is done as well, and no handler has run.
+  if (done?.length !== 0) return (await isInvalid(logged)) ? 'queued' : 'done';
   // The store never records a delivery without a handler as done.
   return (await isHandled(logged, receiver)) ? 'queued' : 'done';
+}
+
+async function isInvalid({ delivery }: LoggedDelivery): Promise<boolean> {
+  const read = await delivery();
+  return read.outcome === undefined && read.kind === 'invalid';
 }
 
 async function isHandled(

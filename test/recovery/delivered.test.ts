@@ -203,16 +203,22 @@ describe('reconcile with a store', () => {
     expect(await findings(provided, receiver)).toEqual(['ord_1 not_delivered']);
   });
 
-  test('leaves such a delivery parked, however often recovery runs it', async () => {
-    const receiver = open(sqliteStore(openSqlite()), disagreeing)
-      .on('order:paid', () => {}, perOrder)
-      .onInvalid(() => {});
-    const provided = { logs: [entry(1)], orders: [paid(1)] };
-    for (let run = 0; run < 2; run++) {
-      const { deliveries, complete } = await bringBack(provided, receiver);
-      expect([deliveries, complete]).toMatchObject([[{ outcome: 'parked' }], false]);
-    }
-  });
+  test.each([
+    ['confirm disagrees', {}, disagreeing],
+    ['its payload does not fit', { payload: { ...paid(1), status: 0 } }, undefined],
+  ])(
+    'leaves such a delivery parked, however often recovery runs it (%s)',
+    async (_, parts, confirm) => {
+      const receiver = open(sqliteStore(openSqlite()), confirm)
+        .on('order:paid', () => {}, perOrder)
+        .onInvalid(() => {});
+      const provided = { logs: [entry(1, parts)], orders: [paid(1)] };
+      for (let run = 0; run < 2; run++) {
+        const { deliveries, complete } = await bringBack(provided, receiver);
+        expect([deliveries, complete]).toMatchObject([[{ outcome: 'parked' }], false]);
+      }
+    },
+  );
 
   test('counts a refund as taken back after recovery has run its webhook', async () => {
     const receiver = open(sqliteStore(openSqlite()))

@@ -217,6 +217,20 @@ test('an order that onInvalid has kept for the worker stays parked, however ofte
   expect(shop.delivered).toEqual([]);
 });
 
+test('an order whose payload does not fit is not delivered after onInvalid has kept it for the worker', async () => {
+  const shop = openQueued();
+  shop.receiver.onInvalid(() => {});
+  const before = await workedBefore(shop);
+  const logs = [await answered(shop, entry(1, { payload: { ...paid(1), status: 0 } })), before];
+  expect(await shop.work()).toEqual(['parked']);
+  expect(await findingsOf(shop, logs)).toMatchObject([0, [['not_delivered', 'queued']]]);
+  for (let run = 0; run < 2; run++) {
+    expect(await recovered(shop, logs, { queued: true })).toMatchObject({
+      ...{ deliveries: [['queued', 'parked']], complete: false },
+    });
+  }
+});
+
 test('a store without any completed job counts as new, and recovery leaves earlier deliveries', async () => {
   const shop = openQueued();
   const [queued, done] = [await answered(shop, entry(1)), await answered(shop, entry(2))];
