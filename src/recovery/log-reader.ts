@@ -59,11 +59,10 @@ export interface Recovering {
   isPaid(order: { readonly status?: unknown }): boolean;
   /** Returns the order as it was when it was paid, whatever has happened to it since then. */
   asPaid(order: Order): Order;
-  /**
-   * Whether the receiver may have a handler for an event that an endpoint is subscribed to. Always `true`
-   * with `unwrap`, which may name other events.
-   */
+  /** Whether the receiver may have a handler for an event of an endpoint: always with `unwrap`, which may rename it. */
   handles(event: string): boolean;
+  /** Whether the payload of an entry may wrap the record: with `unwrap`. */
+  readonly unwraps: boolean;
   /** Whether the receiver's `secret` function finds the shop by the address of the request. */
   readonly findsShop: boolean;
   /** Returns the scope of an address, if the `secret` function knows its shop. Throws what that function throws. */
@@ -116,6 +115,7 @@ export function toRecovering({ settings, processing, process }: Internals): Reco
     isOncePerOrder: () => processing.router.isOncePer(PAID),
     isToldBy: (event) => isToldBy(event, processing.router),
     handles: (event) => isFront || settings.unwrap !== false || processing.router.handles(event),
+    unwraps: settings.unwrap !== false,
     findsShop: settings.secretSource.asksRequest,
     scopeOf: (url) => scopeOf(url, settings),
     read: (entry) => readLogged(entry, settings),

@@ -63,6 +63,7 @@ export async function readHistories(
   const others = withoutErrors(settings);
   // The refund may have been sent to an earlier address of the endpoint. Only the store shows whether it was handled.
   const onOther = async (entry: WebhookLog) => {
+    if (settings.delivered || !mayReverse(entry, settings)) return;
     const found = await readEntry(entry, others, sends);
     if (typeof found === 'string' || found.recordId === undefined) return;
     if (!isReversal(found, settings)) return;
@@ -113,9 +114,17 @@ async function note(
   if (read) history.reversals.add(read.key);
 }
 
+/**
+ * Whether an entry may be a reversal, so that it is worth reading: most of the entries of another address are not, and
+ * the receiver's `secret` function would be asked for each. A wrapped payload does not tell.
+ */
+function mayReverse({ event = '', payload }: WebhookLog, settings: ReconcileSettings): boolean {
+  return settings.receiver.unwraps || isReversal({ event, record: payload }, settings);
+}
+
 /** Whether a delivery says that its order is reversed. */
 function isReversal(
-  { event, record }: EntryFound,
+  { event, record }: { readonly event: string; readonly record: { readonly status?: unknown } },
   { reversedStatuses }: ReconcileSettings,
 ): boolean {
   // A payment takes nothing back, although the log may show its order as it is by now.

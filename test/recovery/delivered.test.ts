@@ -194,6 +194,28 @@ describe('reconcile with a store', () => {
     expect([none, orders]).toEqual([[], 1]);
   });
 
+  test('asks the secret function for the shop only of reversed orders at another address', async () => {
+    const urls: string[] = [];
+    const receiver = createReceiver({
+      secret: ({ url = '' }) => {
+        urls.push(url);
+        return { secret: SECRET, scope: 'games' };
+      },
+      store: durableStore(),
+      hooks,
+    }).on('order:paid', () => {}, perOrder);
+    const old = { url: 'https://shop.example/old' };
+    const logs = [3, 2, 1].map((number) => entry(number, old));
+    const back = entry(4, { ...old, event: 'order:updated', payload: paid(1, { status: 56 }) });
+    const asked = async (logs: Entry[]) => {
+      urls.length = 0;
+      await findings({ logs, orders: [] }, receiver);
+      return urls.filter((url) => url.includes('old')).length;
+    };
+    expect(await asked(logs)).toBe(0);
+    expect(await asked([back, ...logs])).toBeGreaterThan(0);
+  });
+
   test('does not count a copy of such a delivery, which a sender gets if the first answer was lost', async () => {
     const receiver = open(sqliteStore(openSqlite()), disagreeing)
       .on('order:paid', () => {}, perOrder)
