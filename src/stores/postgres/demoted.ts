@@ -10,7 +10,8 @@ const READ_ONLY = '25006';
 const PAUSE_MS = 1_000;
 /** How many connections an attempt ends at most. */
 const MOST = 100;
-const LEAVE = 'SELECT pg_terminate_backend(pg_backend_pid())';
+/** Returns no row: postgres.js would keep the place of a row that came before the end, in the next statement's rows. */
+const LEAVE = 'SELECT pg_terminate_backend(pg_backend_pid()) OFFSET 1';
 
 /**
  * Makes postgres.js connect again if its server has become a standby: by now, the address may lead to the new primary.

@@ -66,4 +66,21 @@ withPostgres('a primary that becomes read-only and keeps its connections', () =>
       await vi.waitUntil(() => claims().catch(() => false), { timeout: 10_000, interval: 100 });
     });
   });
+
+  test('leaves each later statement of postgres.js its own rows', async () => {
+    await makeReadOnly(false);
+    const client = postgres(old.url, { max: 1, fetch_types: false });
+    onTestFinished(() => client.end({ timeout: 1 }));
+    const store = postgresStore(client);
+    const claim = () => store.claim(newDelivery(), terms());
+    await claim();
+    const backend = async () => client<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+    const [before] = await backend();
+    await makeReadOnly(true);
+    await vi.waitUntil(() => claim().then(() => false, READ_ONLY.test.bind(READ_ONLY)));
+    // Those in flight fail with the connection.
+    const after = await vi.waitUntil(() => backend().catch(() => false), { interval: 20 });
+    expect(after).toEqual([{ pid: expect.any(Number) }]);
+    expect(after).not.toEqual([before]);
+  });
 });
