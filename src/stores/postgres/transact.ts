@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors/errors.js';
+import { pause } from '../../runtime/timing.js';
 import { withoutData } from '../guard.js';
 import type { StoreTransactions, Transacted, TransactTerms } from '../store.js';
 import {
@@ -24,6 +25,7 @@ import { rolledBack } from './transaction.js';
 
 /** How often a transaction that failed because of a concurrent one is run, at most. */
 const MAX_RUNS = 3;
+const PAUSE_MS = 100;
 
 /** How the store asks for the state of a delivery after a lost answer to COMMIT. */
 export type IsDone = (key: string) => Promise<boolean>;
@@ -55,6 +57,8 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
         return await this.#once({ ...terms, timeoutMs }, work);
       } catch (error) {
         if (!isPassing(error) || run === MAX_RUNS || terms.signal.aborted) throw error;
+        // Random, or transactions that have collided once would collide again.
+        await pause(Math.random() * PAUSE_MS * 2 ** run);
       }
     }
   }

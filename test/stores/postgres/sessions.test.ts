@@ -4,7 +4,9 @@ import { SILENCE_MS } from '../../../src/stores/guard.js';
 import { toSessions } from '../../../src/stores/postgres/sessions.js';
 import { Transactions } from '../../../src/stores/postgres/transact.js';
 import type { PgPool, PgPoolClient } from '../../../src/stores/postgres/transaction.js';
+import { optionOf } from '../../../src/stores/size-limits.js';
 import { GAP_MS } from '../../../src/stores/store.js';
+import { newKey } from './claiming.js';
 import { termsOf } from './work-of-a-transaction.js';
 
 /** A connection whose queries answer as a test needs it. A server does not get silent or fail on command. */
@@ -30,6 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 test('a lent connection that breaks does not end the process', async () => {
@@ -107,3 +110,25 @@ test.each([
     expect(release).toHaveBeenCalledExactlyOnceWith(false);
   },
 );
+
+test('transactions that have collided do not run again at the same time', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const { sessions, connection } = newSessions();
+  const collision = Object.assign(new Error('could not serialize access'), { code: '40001' });
+  const startedAt = performance.now();
+  const begunAfterMs: number[] = [];
+  connection.query.mockImplementation(async (query) => {
+    if (optionOf(query, 'text') === 'ROLLBACK') return { rows: [] };
+    begunAfterMs.push(performance.now() - startedAt);
+    throw collision;
+  });
+  const transactions = new Transactions(
+    sessions,
+    async () => false,
+    () => {},
+  );
+  const failed = expect(transactions.run(termsOf(newKey(), 1), vi.fn())).rejects.toBe(collision);
+  await vi.runAllTimersAsync();
+  await failed;
+  expect(begunAfterMs).toEqual([0, 100, 300]);
+});
