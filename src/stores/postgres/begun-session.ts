@@ -1,6 +1,7 @@
 import { toText } from './calls.js';
 import { toRows } from './client.js';
-import { COMMIT, hasCommitted } from './postgres-js.js';
+import { COMMIT } from './gate.js';
+import { hasCommitted } from './postgres-js.js';
 import { ignore, type Results, type Session } from './session.js';
 import { runsTexts } from './stay-awake.js';
 import { rolledBack } from './transaction.js';

@@ -1,5 +1,15 @@
 import { UsageError } from '../../errors/errors.js';
 
+/**
+ * Commits, and begins an empty transaction for postgres.js to end.
+ *
+ * The driver prepares its own COMMIT, and does not look at the answer. Behind a pooler such as PgBouncer, another
+ * connection may not have that statement. The driver then repeats it in a transaction that has failed: PostgreSQL rolls
+ * back, and the driver reports a success. This text is never prepared. Without the SELECT, the driver would keep only
+ * the answer to BEGIN.
+ */
+export const COMMIT = 'COMMIT; SELECT 1; BEGIN';
+
 /** Lets the statements of a transaction through until it is over. */
 export class Gate {
   isOver = false;
@@ -7,6 +17,7 @@ export class Gate {
   readonly failures: { readonly part: { readonly isRead: boolean }; readonly error: unknown }[] =
     [];
   #running = 0;
+  #failed: { readonly error: unknown } | undefined;
 
   /** Whether something runs of which the driver sends further statements by itself. */
   get isBusy(): boolean {
@@ -23,8 +34,22 @@ export class Gate {
     return running;
   }
 
+  /** Notes a statement that has failed, perhaps before it was sent, so that PostgreSQL does not know. */
+  fail(error: unknown): void {
+    this.#failed ??= { error };
+  }
+
   /** Returns why a statement must not run; `undefined` if it may. */
-  refusal(_text: () => string): UsageError | undefined {
+  refusal(text: () => string): UsageError | undefined {
+    if (this.#failed && text().endsWith(COMMIT)) {
+      return new UsageError(
+        'transaction_missing',
+        'A statement of the transaction has failed, so the transaction is rolled back. Await each statement, and let ' +
+          'its error throw. To continue after a failed statement, use ON CONFLICT DO NOTHING, or run it in a ' +
+          'SAVEPOINT: `tx.savepoint()`.',
+        { cause: this.#failed.error },
+      );
+    }
     if (!this.isOver) return undefined;
     return new UsageError(
       'transaction_missing',

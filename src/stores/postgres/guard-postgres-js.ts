@@ -2,20 +2,25 @@ import { soon } from '../../runtime/turn.js';
 import { optionOf } from '../size-limits.js';
 import { endsTransaction, type Gate } from './gate.js';
 
-/** Guards the client of a transaction of postgres.js, and those of its savepoints. */
-export function guardPostgresJs<Tx>(tx: Tx, gate: Gate): Tx {
+/**
+ * Guards the client of a transaction of postgres.js, and those of its savepoints.
+ *
+ * @param isPart - Whether the client is that of a savepoint, which takes back what fails in it.
+ */
+export function guardPostgresJs<Tx>(tx: Tx, gate: Gate, isPart = false): Tx {
   if (!isFunction(tx)) return tx;
+  const held = (query: unknown, isFile = false) => hold(query, gate, isPart, isFile);
   return new Proxy(tx, {
-    apply: (target, self, args) => held(Reflect.apply(target, self, args), gate),
+    apply: (target, self, args) => held(Reflect.apply(target, self, args)),
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (!isFunction(value)) return value;
       const call = (args: unknown[]) => Reflect.apply(value, target, args);
       switch (name) {
         case 'unsafe':
-          return (...args: unknown[]) => held(call(args), gate);
+          return (...args: unknown[]) => held(call(args));
         case 'file':
-          return (...args: unknown[]) => held(call(args), gate, true);
+          return (...args: unknown[]) => held(call(args), true);
         case 'savepoint':
           return (...args: unknown[]) => {
             const refused = gate.refusal(() => '');
@@ -68,16 +73,16 @@ class Part extends Promise<unknown> {
  * Guards the client that postgres.js passes to a function. If the transaction is over when the function ends, the driver
  * must not send its ROLLBACK, so its promise never settles.
  *
- * @param cutOff - Called instead of that.
+ * @param cutOff - Of a savepoint: called instead of that.
  */
 export function guardRun<Tx>(
   run: (tx: Tx) => unknown,
   gate: Gate,
-  cutOff: (reason: unknown) => void = () => {},
+  cutOff?: (reason: unknown) => void,
 ): (tx: Tx) => Promise<unknown> {
   return async (tx) => {
     try {
-      const result = run(guardPostgresJs(tx, gate));
+      const result = run(guardPostgresJs(tx, gate, cutOff !== undefined));
       // postgres.js also awaits the statements in an array.
       return await (Array.isArray(result) ? Promise.all(result) : result);
     } catch (error) {
@@ -86,7 +91,7 @@ export function guardRun<Tx>(
       throw error;
     } finally {
       if (gate.isOver) {
-        cutOff(gate.refusal(() => ''));
+        cutOff?.(gate.refusal(() => ''));
         await new Promise(() => {});
       }
     }
@@ -99,13 +104,14 @@ export function guardRun<Tx>(
  *
  * @param isFile - Whether the driver reads a file first, and sends the query after that.
  */
-function held<Query>(query: Query, gate: Gate, isFile = false): Query {
+function hold<Query>(query: Query, gate: Gate, isPart: boolean, isFile: boolean): Query {
   if (!isQuery(query)) return query;
   // A Proxy, because the driver keeps a setting on this function.
   query.handler = new Proxy(query.handler, {
     apply(target, self, args) {
       const refused = gate.refusal(() => toText(query));
       if (refused) return query.reject(refused);
+      if (!isPart) query.catch((error) => gate.fail(error));
       // A cursor over a file settles only its batches.
       if (isFile && optionOf(query, 'cursorFn') === undefined) gate.track(query);
       return Reflect.apply(target, self, args);

@@ -1,22 +1,12 @@
 import { optionOf } from '../size-limits.js';
 import { Gate } from './gate.js';
 import { guardRun } from './guard-postgres-js.js';
-import { CopyGate, endsSilence, stayAwake } from './stay-awake.js';
+import { CopyGate, endsSilence, runsTexts, stayAwake } from './stay-awake.js';
 
 /** The `sql` of postgres.js. */
 export interface PostgresJs<Tx> {
   begin(options: string, run: (tx: Tx) => Promise<unknown>): Promise<unknown>;
 }
-
-/**
- * Commits, and begins an empty transaction for postgres.js to end.
- *
- * The driver prepares its own COMMIT, and does not look at the answer. Behind a pooler such as PgBouncer, another
- * connection may not have that statement. The driver then repeats it in a transaction that has failed: PostgreSQL rolls
- * back, and the driver reports a success. This text is never prepared. Without the SELECT, the driver would keep only
- * the answer to BEGIN.
- */
-export const COMMIT = 'COMMIT; SELECT 1; BEGIN';
 
 /** Returns whether PostgreSQL has committed: the results are those of statements that end with {@link COMMIT}. */
 export function hasCommitted(results: unknown): boolean {
@@ -43,7 +33,8 @@ export async function throughPostgresJs<Tx>(
     const stop = awake && stayAwake(tx, awake);
     try {
       await run(tx);
-      isCommitted = true;
+      // Without texts, the driver itself commits.
+      isCommitted = runsTexts(tx);
     } catch (error) {
       first = { error };
       throw error;

@@ -137,6 +137,7 @@ export class Transactions<Tx> implements StoreTransactions<Tx> {
 
 /** Returns the advice for an error of the last statements that what the handler ran before has caused. */
 function causedByHandler(cause: unknown): UsageError | undefined {
+  if (cause instanceof UsageError) return cause;
   const state = sqlState(cause);
   if (state === RECORDED_NOTHING) return endedByHandler();
   if (state === ABORTED) return rolledBack();

@@ -4,7 +4,8 @@ import { SILENCE_MS } from '../guard.js';
 import { hasMethods } from '../platform.js';
 import { optionOf } from '../size-limits.js';
 import type { Value } from './client.js';
-import { COMMIT, hasCommitted, type PostgresJs, throughPostgresJs } from './postgres-js.js';
+import { COMMIT } from './gate.js';
+import { hasCommitted, type PostgresJs, throughPostgresJs } from './postgres-js.js';
 import { ignore } from './session.js';
 import { runsTexts } from './stay-awake.js';
 
